@@ -1,0 +1,2 @@
+export * from './observer';
+export * from './plan-types';

@@ -1,0 +1,2 @@
+export * from './executor';
+export * from './sinks';

@@ -1,0 +1,2 @@
+export * from './node';
+export * from './values';
