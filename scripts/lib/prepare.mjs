@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from './build.mjs';
+import { Exit, runChild } from './child.mjs';
+import { install, installKey, isInstalled } from './install.mjs';
+import { withLock } from './lock.mjs';
+import { root, stateFolder } from './paths.mjs';
+import { say, step } from './steps.mjs';
+
+/** Refuses a Node that is older than package.json says, in one sentence. */
+export function checkNode(version = process.versions.node, wanted = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).engines.node) {
+  const minimum = wanted.replace(/^>=/, '');
+  const [major, minor = 0] = version.split('.').map(Number);
+  const [leastMajor, leastMinor = 0] = minimum.split('.').map(Number);
+  if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
+    throw new Exit(1, `This program needs Node.js ${minimum} or newer, and this is ${version}: install a newer one from https://nodejs.org`);
+  }
+}
+
+/** Installs the dependencies if they are missing or old. Two commands at once do it once. */
+export async function ensureDependencies() {
+  checkNode();
+  if (isInstalled(root, installKey(root))) {
+    return;
+  }
+  await withLock(join(stateFolder, 'install.lock'), async () => {
+    if (!isInstalled(root, installKey(root))) {
+      await step('Installing dependencies (npm ci), about a minute the first time', () => install(root));
+    }
+  }, { onWait: (pid) => say(`▸ Waiting for process ${pid}, which is installing dependencies`) });
+}
+
+/** Compiles what changed. */
+export async function ensureBuilt() {
+  await withLock(join(stateFolder, 'build.lock'), async () => {
+    const started = performance.now();
+    const { compiled, files } = await build(root);
+    if (compiled > 0) {
+      say(`✓ Compiled ${compiled} of ${files} files (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+    }
+  }, { onWait: (pid) => say(`▸ Waiting for process ${pid}, which is compiling`) });
+}
+
+/** Runs a program of `dist/` with the arguments of the command line, and ends as it ends. */
+export async function runBuilt(entry, args) {
+  await ensureDependencies();
+  await ensureBuilt();
+  return runChild(process.execPath, [join(root, 'dist', entry), ...args]);
+}
+
+/** Runs a script's body; whatever it returns is the exit status. */
+export async function main(body) {
+  try {
+    process.exitCode = await body(process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof Exit)) {
+      throw error;
+    }
+    if (error.message !== '') {
+      say(error.message);
+    }
+    process.exitCode = error.code;
+  }
+}
