@@ -13,10 +13,12 @@ delete swc.jsc.paths;
 
 const config: Config = {
   rootDir: root,
-  roots: ['apps', 'libs', 'testing', 'tests', 'tools'].map((folder) => join(root, folder)).filter((folder) => existsSync(folder)),
+  roots: ['apps', 'libs', 'testing', 'tests', 'tools']
+    .map((folder) => join(root, folder))
+    .filter((folder) => existsSync(folder)),
   testMatch: ['**/*.spec.ts'],
   testEnvironment: join(root, 'testing/node-environment.ts'),
-  transform: { '^.+\\.ts$': ['@swc/jest', { ...swc, sourceMaps: 'inline', swcrc: false }] },
+  transform: { '^.+\\.(ts|mjs)$': ['@swc/jest', { ...swc, sourceMaps: 'inline', swcrc: false }] },
   moduleNameMapper: { '^@cdui/(.*)$': '<rootDir>/libs/$1' },
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.codefyui/'],

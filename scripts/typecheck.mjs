@@ -6,5 +6,9 @@ import { ensureDependencies, main } from './lib/prepare.mjs';
 
 await main(async (args) => {
   await ensureDependencies();
-  return runChild(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '-p', 'tsconfig.json', ...args], { cwd: root });
+  return runChild(
+    process.execPath,
+    [join(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '-p', 'tsconfig.json', ...args],
+    { cwd: root },
+  );
 });

@@ -27,7 +27,9 @@ describe('entry', () => {
   });
 
   it('says so when there is no root above', () => {
-    expect(() => programRoot(tmpdir())).toThrow(expect.objectContaining({ code: 'program_root_not_found', params: { from: tmpdir() } }));
+    expect(() => programRoot(tmpdir())).toThrow(
+      expect.objectContaining({ code: 'program_root_not_found', params: { from: tmpdir() } }),
+    );
   });
 
   it('gives the compiled file of an entry', () => {

@@ -7,7 +7,7 @@ import { Exit } from './child.mjs';
 const SOURCES = ['apps', 'libs'];
 const RECORD = '.build.json';
 /** Folders that hold test data or installed code, never program code. */
-const SKIPPED = new Set(['node_modules', 'fixtures', 'dist']);
+const SKIPPED = new Set(['node_modules', 'fixtures', 'golden', 'dist']);
 
 /**
  * Compiles `apps/` and `libs/` into `dist/`, file by file, and only what changed since the last time: sources to JavaScript with a
@@ -21,7 +21,9 @@ const SKIPPED = new Set(['node_modules', 'fixtures', 'dist']);
  */
 export async function build(root) {
   const dist = join(root, 'dist');
-  const files = SOURCES.flatMap((folder) => list(join(root, folder))).map((file) => relative(root, file).split(sep).join('/'));
+  const files = SOURCES.flatMap((folder) => list(join(root, folder))).map((file) =>
+    relative(root, file).split(sep).join('/'),
+  );
   const previous = readRecord(join(dist, RECORD));
   const key = hash([readFileSync(join(root, '.swcrc')), readFileSync(join(root, 'package.json')), files.join('\n')]);
   // A file that came or went can change what an alias in another file resolves to; then everything is compiled again.

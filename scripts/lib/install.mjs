@@ -7,8 +7,13 @@ import { mustRun } from './child.mjs';
 const STAMP = join('node_modules', '.cdui-install.json');
 
 /** What an install depends on: the lock file, and the platform that native packages were chosen for. */
-export function installKey(root, { platform, arch, abi } = { platform: process.platform, arch: process.arch, abi: process.versions.modules }) {
-  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+export function installKey(
+  root,
+  { platform, arch, abi } = { platform: process.platform, arch: process.arch, abi: process.versions.modules },
+) {
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
   return JSON.stringify({ lock, platform, arch, abi });
 }
 

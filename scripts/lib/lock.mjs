@@ -10,7 +10,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 export async function withLock(path, work, { onWait = () => {}, pollMs = 100 } = {}) {
   mkdirSync(dirname(path), { recursive: true });
-  const mine = JSON.stringify({ pid: process.pid, started: startOf(process.pid), token: `${process.pid}-${process.hrtime.bigint()}` });
+  const mine = JSON.stringify({
+    pid: process.pid,
+    started: startOf(process.pid),
+    token: `${process.pid}-${process.hrtime.bigint()}`,
+  });
   let told = false;
   while (!tryTake(path, mine)) {
     const holder = read(path);

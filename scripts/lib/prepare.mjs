@@ -8,12 +8,18 @@ import { root, stateFolder } from './paths.mjs';
 import { say, step } from './steps.mjs';
 
 /** Refuses a Node that is older than package.json says, in one sentence. */
-export function checkNode(version = process.versions.node, wanted = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).engines.node) {
+export function checkNode(
+  version = process.versions.node,
+  wanted = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).engines.node,
+) {
   const minimum = wanted.replace(/^>=/, '');
   const [major, minor = 0] = version.split('.').map(Number);
   const [leastMajor, leastMinor = 0] = minimum.split('.').map(Number);
   if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
-    throw new Exit(1, `This program needs Node.js ${minimum} or newer, and this is ${version}: install a newer one from https://nodejs.org`);
+    throw new Exit(
+      1,
+      `This program needs Node.js ${minimum} or newer, and this is ${version}: install a newer one from https://nodejs.org`,
+    );
   }
 }
 
@@ -23,22 +29,30 @@ export async function ensureDependencies() {
   if (isInstalled(root, installKey(root))) {
     return;
   }
-  await withLock(join(stateFolder, 'install.lock'), async () => {
-    if (!isInstalled(root, installKey(root))) {
-      await step('Installing dependencies (npm ci), about a minute the first time', () => install(root));
-    }
-  }, { onWait: (pid) => say(`▸ Waiting for process ${pid}, which is installing dependencies`) });
+  await withLock(
+    join(stateFolder, 'install.lock'),
+    async () => {
+      if (!isInstalled(root, installKey(root))) {
+        await step('Installing dependencies (npm ci), about a minute the first time', () => install(root));
+      }
+    },
+    { onWait: (pid) => say(`▸ Waiting for process ${pid}, which is installing dependencies`) },
+  );
 }
 
 /** Compiles what changed. */
 export async function ensureBuilt() {
-  await withLock(join(stateFolder, 'build.lock'), async () => {
-    const started = performance.now();
-    const { compiled, files } = await build(root);
-    if (compiled > 0) {
-      say(`✓ Compiled ${compiled} of ${files} files (${((performance.now() - started) / 1000).toFixed(1)} s)`);
-    }
-  }, { onWait: (pid) => say(`▸ Waiting for process ${pid}, which is compiling`) });
+  await withLock(
+    join(stateFolder, 'build.lock'),
+    async () => {
+      const started = performance.now();
+      const { compiled, files } = await build(root);
+      if (compiled > 0) {
+        say(`✓ Compiled ${compiled} of ${files} files (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+      }
+    },
+    { onWait: (pid) => say(`▸ Waiting for process ${pid}, which is compiling`) },
+  );
 }
 
 /** Runs a program of `dist/` with the arguments of the command line, and ends as it ends. */
