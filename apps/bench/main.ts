@@ -1,0 +1,48 @@
+import type { Figures, Report } from './figures';
+import { TARGETS } from './figures';
+
+/** Every benchmark by name. Each is loaded only when it runs. */
+const BENCHMARKS: Readonly<Record<string, (report: Report) => Promise<Figures>>> = {
+  train: async (report) => (await import('./train')).benchTrain(report),
+  infer: async (report) => (await import('./train')).benchInfer(report),
+  engine: async (report) => (await import('./engine')).benchEngine(report),
+  cli: async (report) => (await import('./cli')).benchCli(report),
+  parity: async (report) => (await import('./parity')).benchParity(report),
+};
+
+async function main(args: readonly string[]): Promise<number> {
+  const json = args.includes('--json');
+  const names = args.filter((arg) => !arg.startsWith('--'));
+  const unknown = [...names.filter((name) => !(name in BENCHMARKS)), ...args.filter((arg) => arg.startsWith('--') && arg !== '--json')];
+  if (unknown.length > 0 || args.includes('--help')) {
+    process.stderr.write(`Usage: npm run bench -- [NAME...] [--json]\nNames: ${Object.keys(BENCHMARKS).join(', ')} (default: all)\n`);
+    return args.includes('--help') ? 0 : 2;
+  }
+  const figures: Record<string, number> = {};
+  // Standard output ends with the figures; everything for people goes to standard error when a program reads.
+  const report: Report = (line) => void (json ? process.stderr : process.stdout).write(`${line}\n`);
+  for (const name of names.length > 0 ? names : Object.keys(BENCHMARKS)) {
+    report(`-- ${name}`);
+    Object.assign(figures, await BENCHMARKS[name]!(report));
+  }
+  process.stdout.write(json ? `${JSON.stringify({ figures })}\n` : table(figures));
+  return 0;
+}
+
+function table(figures: Figures): string {
+  const width = Math.max(...Object.keys(figures).map((key) => key.length));
+  const rows = Object.entries(figures).map(([key, value]) => {
+    const target = TARGETS[key];
+    const verdict = target === undefined ? '' : `  ${value <= target ? 'within' : 'above'} ${target}`;
+    return `${key.padEnd(width)}  ${Number(value.toPrecision(4))}${verdict}\n`;
+  });
+  return `\n${rows.join('')}`;
+}
+
+main(process.argv.slice(2)).then(
+  (code) => (process.exitCode = code),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exitCode = 1;
+  },
+);
