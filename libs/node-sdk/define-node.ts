@@ -101,7 +101,8 @@ function definitionOf(spec: NodeSpec): NodeDefinition {
   if (typeof name !== 'string' || !NAME.test(name)) {
     invalid('(unnamed)', '"name" must be a word of letters, digits and _ that starts with a letter', name);
   }
-  if (typeof spec.category !== 'string' || spec.category === '') invalid(name, '"category" must be a text', spec.category);
+  if (typeof spec.category !== 'string' || spec.category === '')
+    invalid(name, '"category" must be a text', spec.category);
   if (typeof spec.description !== 'string') invalid(name, '"description" must be a text', spec.description);
   if (typeof spec.execute !== 'function') invalid(name, '"execute" must be a function', spec.execute);
   return {

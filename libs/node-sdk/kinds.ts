@@ -41,7 +41,8 @@ export function describeValue(value: PortValue | undefined): string {
   if (value === undefined || value === null) return 'nothing';
   if (typeof value === 'number') return `the number ${value}`;
   if (typeof value === 'boolean') return `the truth value ${value}`;
-  if (typeof value === 'string') return `the text ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}...` : value)}`;
+  if (typeof value === 'string')
+    return `the text ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}...` : value)}`;
   if (isTensor(value)) return `a tensor [${value.shape.join(', ')}] of ${value.dtype}`;
   if (isModel(value)) return 'a model';
   if (isOptimizer(value)) return `an optimizer (${value.spec.type})`;

@@ -1,4 +1,12 @@
-import type { GraphIssue, NodeDefinition, OutputEntry, Params, PortDefinition, RunFolders, WarningPayload } from '@cdui/protocol';
+import type {
+  GraphIssue,
+  NodeDefinition,
+  OutputEntry,
+  Params,
+  PortDefinition,
+  RunFolders,
+  WarningPayload,
+} from '@cdui/protocol';
 import type { ModuleRef, ModuleSpec, Scope, TensorRef, TensorRuntime } from '@cdui/tensor/runtime';
 import type { PortValue } from './values';
 

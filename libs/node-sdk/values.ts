@@ -14,7 +14,11 @@ export interface DatasetValue extends HandleOwner {
   /** Class names, if the set has classes. */
   readonly classes: readonly string[] | null;
   /** Field name -> shape of one row. The first is the input, the second (if any) the target. */
-  readonly fields: readonly { readonly name: string; readonly shape: readonly number[]; readonly dtype: 'float32' | 'int64' }[];
+  readonly fields: readonly {
+    readonly name: string;
+    readonly shape: readonly number[];
+    readonly dtype: 'float32' | 'int64';
+  }[];
   /** Scale and shift applied in the runtime to a field stored as uint8 (value * scale + shift). */
   readonly affine: Readonly<Record<string, { readonly scale: number; readonly shift: number }>>;
   /** One batch for a trainer or evaluator. */
