@@ -19,6 +19,14 @@ export default tseslint.config(
     },
   },
   {
+    files: ['scripts/run.cjs'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['console', 'process', 'require', 'module', '__dirname'].map((name) => [name, 'readonly']),
+      ),
+    },
+  },
+  {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommended],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

@@ -27,7 +27,12 @@ export function isInstalled(root, key = installKey(root)) {
   return agrees(readJson(join(root, 'package-lock.json')), readJson(join(root, 'node_modules', '.package-lock.json')));
 }
 
-/** Installs with `npm ci`; the stamp goes first and comes back last. */
+/**
+ * Installs with `npm ci`; the stamp goes first and comes back last.
+ *
+ * @param {string} root
+ * @param {{ run?: (command: string, args: string[], options: any) => Promise<void>, env?: Record<string, string | undefined> }} [options]
+ */
 export async function install(root, { run = mustRun, env = process.env } = {}) {
   rmSync(join(root, STAMP), { force: true });
   await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {

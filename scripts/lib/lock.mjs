@@ -6,7 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * Runs `work` while holding the lock file at `path`; other processes wait. The file names its holder, so that a lock whose holder
  * died (a killed install) is taken over instead of waited for.
  *
- * @param onWait called once, with the holder's process id, when the lock is not free at once
+ * @template T
+ * @param {string} path
+ * @param {() => Promise<T>} work
+ * @param {{ onWait?: (pid: number) => void, pollMs?: number }} [options] `onWait` is called once, with the holder's process id,
+ *   when the lock is not free at once
+ * @returns {Promise<T>}
  */
 export async function withLock(path, work, { onWait = () => {}, pollMs = 100 } = {}) {
   mkdirSync(dirname(path), { recursive: true });

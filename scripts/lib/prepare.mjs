@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { Exit, runChild } from './child.mjs';
@@ -7,25 +6,8 @@ import { withLock } from './lock.mjs';
 import { root, stateFolder } from './paths.mjs';
 import { say, step } from './steps.mjs';
 
-/** Refuses a Node that is older than package.json says, in one sentence. */
-export function checkNode(
-  version = process.versions.node,
-  wanted = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).engines.node,
-) {
-  const minimum = wanted.replace(/^>=/, '');
-  const [major, minor = 0] = version.split('.').map(Number);
-  const [leastMajor, leastMinor = 0] = minimum.split('.').map(Number);
-  if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
-    throw new Exit(
-      1,
-      `This program needs Node.js ${minimum} or newer, and this is ${version}: install a newer one from https://nodejs.org`,
-    );
-  }
-}
-
 /** Installs the dependencies if they are missing or old. Two commands at once do it once. */
 export async function ensureDependencies() {
-  checkNode();
   if (isInstalled(root, installKey(root))) {
     return;
   }
