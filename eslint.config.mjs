@@ -19,7 +19,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['scripts/run.cjs'],
+    files: ['**/*.cjs'],
     languageOptions: {
       globals: Object.fromEntries(
         ['console', 'process', 'require', 'module', '__dirname'].map((name) => [name, 'readonly']),
