@@ -34,4 +34,6 @@ export interface RunFolders {
   readonly datasets: string;
   readonly output: string;
   readonly customNodes: string | null;
+  /** The program's own example graphs and their tables, read only; absent where they are not installed. */
+  readonly examples?: string | null;
 }
