@@ -6,7 +6,11 @@ export type Init =
   | { readonly kind: 'zeros' }
   | { readonly kind: 'ones' }
   | { readonly kind: 'uniform'; readonly bound: number }
-  | { readonly kind: 'normal'; readonly std: number; /** A row set to zero (`padding_idx`). */ readonly zeroRow?: number };
+  | {
+      readonly kind: 'normal';
+      readonly std: number;
+      /** A row set to zero (`padding_idx`). */ readonly zeroRow?: number;
+    };
 
 /** One parameter (trainable) or buffer (not trainable) of a layer; `name` as in PyTorch's state dict (`weight`, `in_proj_weight`, `running_mean`). */
 export interface LayerWeight {

@@ -60,7 +60,13 @@ export type Command =
   | readonly ['trainer', number, TrainerWire]
   | readonly ['hyper', number, Hyper]
   | readonly ['step', number, Readonly<Record<string, number>>, BlobRef, boolean, number]
-  | readonly ['stepHost', number, Readonly<Record<string, { shape: Shape; dtype: DType; data: BlobRef }>>, boolean, number]
+  | readonly [
+      'stepHost',
+      number,
+      Readonly<Record<string, { shape: Shape; dtype: DType; data: BlobRef }>>,
+      boolean,
+      number,
+    ]
   | readonly ['collect', number]
   | readonly ['discard', number]
   | readonly ['scaler', number, Readonly<Record<string, number>> | null]
@@ -69,7 +75,14 @@ export type Command =
   | readonly ['evalHost', number, Readonly<Record<string, { shape: Shape; dtype: DType; data: BlobRef }>>]
   | readonly ['collectEval', number]
   /** `of`, wanted tensors, wanted modules; result ids: one per tensor, one map per module (parameter name -> id). Reply: which are non-null. */
-  | readonly ['backward', number, readonly number[], readonly number[], readonly number[], readonly Readonly<Record<string, number>>[]]
+  | readonly [
+      'backward',
+      number,
+      readonly number[],
+      readonly number[],
+      readonly number[],
+      readonly Readonly<Record<string, number>>[],
+    ]
   | readonly ['snapshot', number, number]
   | readonly ['restore', number, number, boolean]
   | readonly ['state', number, Readonly<Record<string, number>>]
@@ -123,7 +136,13 @@ export interface Hello {
 export interface Transport {
   readonly hello: Promise<Hello>;
   onFrame: (frame: ServerFrame) => void;
-  onDown: (error: { code: 'host_exited' | 'start_failed'; message: string; signal?: string; exitCode?: number; output?: string }) => void;
+  onDown: (error: {
+    code: 'host_exited' | 'start_failed';
+    message: string;
+    signal?: string;
+    exitCode?: number;
+    output?: string;
+  }) => void;
   send(frame: ClientFrame): void;
   /** Ends the far side after its queued work; `force` at once. */
   close(options: { force: boolean }): Promise<void>;
