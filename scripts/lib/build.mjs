@@ -11,7 +11,7 @@ const SKIPPED = new Set(['node_modules', 'fixtures', 'golden', 'dist']);
 
 /**
  * Compiles `apps/` and `libs/` into `dist/`, file by file, and only what changed since the last time: sources to JavaScript with a
- * source map, JSON data as it is. A file whose source is gone is removed. Each file appears at once and whole, because programs
+ * source map, JSON data and Python programs as they are. A file whose source is gone is removed. Each file appears at once and whole, because programs
  * may be running from `dist/`.
  *
  * An app may hold a `bundle.mjs` whose default export `({ root, dist }) => Promise<string[]>` makes further files from the compiled
@@ -124,7 +124,7 @@ function isProgram(name) {
   if (name.endsWith('.ts')) {
     return !name.endsWith('.spec.ts') && !name.endsWith('.d.ts');
   }
-  return name.endsWith('.json') && name !== 'project.json';
+  return name.endsWith('.py') || (name.endsWith('.json') && name !== 'project.json');
 }
 
 function outputOf(file) {
