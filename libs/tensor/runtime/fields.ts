@@ -131,7 +131,10 @@ export function nullable<T>(field: Field<T>): Field<T | null> {
 }
 
 /** An argument PyTorch has of which only one value works here. */
-export function only<T>(allowed: T, others: string = 'other values are'): Field<T> {
+export function only<T extends string | number | boolean | null>(
+  allowed: T,
+  others: string = 'other values are',
+): Field<T> {
   return (value, name) => {
     if (value === undefined || value === allowed || (allowed === null && value === null)) return allowed;
     throw unsupported(

@@ -5,6 +5,7 @@ import type { DType, Shape } from './values';
 export type Init =
   | { readonly kind: 'zeros' }
   | { readonly kind: 'ones' }
+  | { readonly kind: 'constant'; readonly value: number }
   | { readonly kind: 'uniform'; readonly bound: number }
   | {
       readonly kind: 'normal';
@@ -31,6 +32,6 @@ export interface LayerDef<P = Readonly<Record<string, unknown>>> {
   normalise(params: Readonly<Record<string, unknown>>): P;
   /** In state-dict order. */
   weights(params: P): readonly LayerWeight[];
-  /** Output shapes; throws `shape_mismatch` in PyTorch's terms. */
-  infer(inputs: readonly TensorMeta[], params: P): readonly TensorMeta[];
+  /** Output shapes; throws `shape_mismatch` in PyTorch's terms. `mode` adds what only training refuses. */
+  infer(inputs: readonly TensorMeta[], params: P, mode?: 'train' | 'eval'): readonly TensorMeta[];
 }
