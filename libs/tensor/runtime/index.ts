@@ -2,7 +2,7 @@ export * from './errors';
 export * from './handles';
 export * from './layer-def';
 export * from './layers';
-export * from './losses';
+export * from './specs';
 export * from './ops';
 export * from './runtime';
 export * from './training';

@@ -1,0 +1,13 @@
+export {
+  checkPorts,
+  inferModule,
+  moduleIsRandom,
+  moduleOrder,
+  moduleParameters,
+  moduleWeights,
+  singleLayer,
+  validateModule,
+  type NamedWeight,
+} from './modules';
+export { inferLoss, normaliseLoss, type NormalLoss } from './losses';
+export { normaliseOptimizer, type NormalAdam, type NormalOptimizer, type NormalSgd } from './optimizers';
