@@ -2,6 +2,7 @@ export * from './errors';
 export * from './handles';
 export * from './layer-def';
 export * from './layers';
+export * from './sequential';
 export * from './specs';
 export * from './ops';
 export * from './runtime';

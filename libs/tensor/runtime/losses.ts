@@ -39,7 +39,8 @@ const ARGUMENTS = ['reduction', 'labelSmoothing', 'ignoreIndex', 'weight', 'posW
  * @throws RuntimeError `unsupported` for a known loss that is not there, `invalid_argument` for anything else
  */
 export function normaliseLoss(spec: LossSpec): NormalLoss {
-  const { type, ...rest } = spec as { type: string } & Record<string, unknown>;
+  const { type, ...given } = spec;
+  const rest: Readonly<Record<string, unknown>> = given;
   if (LATER.includes(type)) {
     throw unsupported(`loss ${type} is not available; available: ${Object.keys(SCHEMAS).join(', ')}`);
   }

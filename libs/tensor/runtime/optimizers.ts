@@ -52,7 +52,8 @@ const ARGUMENTS = ['weightDecay', 'momentum', 'dampening', 'nesterov', 'betas', 
  * @throws RuntimeError `unsupported` for a known optimiser that is not there, `invalid_argument` for anything else
  */
 export function normaliseOptimizer(spec: OptimizerSpec): NormalOptimizer {
-  const { type, ...rest } = spec as { type: string } & Record<string, unknown>;
+  const { type, ...given } = spec;
+  const rest: Readonly<Record<string, unknown>> = given;
   if (LATER.includes(type)) {
     throw unsupported(`optimizer ${type} is not available; available: ${Object.keys(SCHEMAS).join(', ')}`);
   }
