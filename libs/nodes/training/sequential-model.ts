@@ -1,0 +1,33 @@
+import { defineNode, param } from '@cdui/node-sdk';
+import { checkSequential, sequentialToModule } from '@cdui/tensor/runtime/sequential';
+
+/** Builds a network from the description of its layers. */
+export const sequentialModelNode = defineNode({
+  name: 'SequentialModel',
+  category: 'Training',
+  description: 'Builds a network from layers that are joined in the layer editor.',
+  outputs: { model: 'MODEL' },
+  params: {
+    layers: param.text(null, { description: 'The layers and how they are joined, as JSON' }),
+  },
+  cacheable: false,
+  check(params, nodeId) {
+    const { layers } = params;
+    if (layers === null || layers === undefined) return [];
+    return checkSequential(layers).map(({ code, message, path, params: details }) => ({
+      message: `SequentialModel: ${path ? `${path}: ` : ''}${message}`,
+      code: 'invalid_layers',
+      node_id: nodeId,
+      params: { ...details, reason: code, path },
+    }));
+  },
+  execute(context, _inputs, params) {
+    const layers = params.raw('layers');
+    if (layers === null || layers === undefined)
+      return params.reject('layers', 'must describe the layers of the model');
+    const model = context.scope.module(sequentialToModule(layers));
+    const total = model.parameters.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0);
+    context.log(`${total.toLocaleString('en-US')} parameters`);
+    return { model };
+  },
+});

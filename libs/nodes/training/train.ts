@@ -1,0 +1,429 @@
+import { join } from 'node:path';
+import { CodedError } from '@cdui/protocol';
+import type { DataLoaderValue, NodeContext } from '@cdui/node-sdk';
+import { RuntimeError } from '@cdui/tensor/runtime';
+import type {
+  Evaluator,
+  LossSpec,
+  ModuleRef,
+  OptimizerRef,
+  Precision,
+  StateRef,
+  StepColumns,
+  Trainer,
+} from '@cdui/tensor/runtime';
+import { writeCheckpoint } from '../model-io/checkpoint';
+import { fileNamePart, SAFETENSORS } from '../model-io/paths';
+import { EarlyStopping } from './early-stopping';
+import { feedFor, isClassification } from './feed';
+import { History } from './history';
+import { type MonotonicClock, ProgressReporter, rounded } from './progress';
+import type { Schedule } from './schedules';
+
+export type Monitor = 'val_loss' | 'val_accuracy';
+
+/** Everything a training run is told; the optimizer is bound to the model already. */
+export interface TrainingPlan {
+  readonly model: ModuleRef;
+  readonly optimizer: OptimizerRef;
+  readonly loss: LossSpec;
+  readonly loader: DataLoaderValue;
+  readonly validation: DataLoaderValue | null;
+  readonly schedule: Schedule | null;
+  readonly scheduleStep: 'epoch' | 'optimizer_step';
+  /** Completed epochs before this run. */
+  readonly startEpoch: number;
+  /** The last epoch, counted from the very first one. */
+  readonly epochs: number;
+  /** Optimizer steps after which it ends; 0 is no limit. */
+  readonly maxSteps: number;
+  /** Batches per optimizer step. */
+  readonly accumulateSteps: number;
+  /** Largest norm of all gradients together; 0 does not clip. */
+  readonly gradClipNorm: number;
+  readonly patience: number;
+  readonly monitor: Monitor;
+  readonly precision: Precision;
+  readonly precisionRequested: Precision;
+  readonly device: string;
+  readonly batchMetrics: boolean;
+  readonly logInterval: number;
+  readonly logGradNorm: boolean;
+  /** Epochs, optimizer steps between periodic checkpoints; 0 writes none. */
+  readonly checkpointEvery: number;
+  readonly checkpointEverySteps: number;
+  /** Optimizer steps between validations within an epoch; 0 makes none. */
+  readonly valEverySteps: number;
+}
+
+/** Where a run was stopped: completed epochs, and batches done in the unfinished one. */
+export interface Stop {
+  readonly epoch: number;
+  readonly batch: number;
+  readonly phase: 'train' | 'validation';
+  readonly checkpointPath: string | null;
+}
+
+type Verdict = 'finished' | 'stopped' | 'step_limit';
+interface Evaluation {
+  readonly loss: number;
+  readonly accuracy: number | null;
+}
+
+/**
+ * Trains a model: epochs, validation, schedule, early stopping, checkpoints, reports. It is the same for every runtime, which
+ * only knows steps. Steps are issued without waiting for their results; losses come back in columns, at the end of an
+ * epoch and when a progress frame is due.
+ */
+export class TrainingRun {
+  readonly history = new History();
+  stop: Stop | null = null;
+  stoppedEarly = false;
+  stoppedAtMaxSteps = false;
+  lastEpoch: number;
+  steps = 0;
+  batches = 0;
+
+  private readonly trainer: Trainer;
+  private readonly evaluator: Evaluator | null;
+  private readonly progress: ProgressReporter;
+  private readonly stopping: EarlyStopping;
+  private best: StateRef | null = null;
+  private lr: number;
+
+  constructor(
+    private readonly context: NodeContext,
+    private readonly plan: TrainingPlan,
+    clock: MonotonicClock,
+  ) {
+    const { model, optimizer, loss, precision, validation, schedule } = plan;
+    const { scope, signal } = context;
+    this.lastEpoch = plan.startEpoch;
+    this.lr = schedule?.lr ?? optimizer.spec.lr;
+    this.progress = new ProgressReporter(context, clock);
+    this.stopping = new EarlyStopping(plan.patience, this.monitorsAccuracy ? 'larger' : 'smaller');
+    this.trainer = scope.trainer({
+      module: model,
+      optimizer,
+      loss,
+      feed: feedFor(model, plan.loader.dataset),
+      precision,
+      signal,
+      ...(plan.gradClipNorm > 0 && { clipGradNorm: plan.gradClipNorm }),
+      ...(plan.logGradNorm && { observe: { gradNorm: true } }),
+    });
+    this.evaluator = validation
+      ? scope.evaluator({
+          module: model,
+          feed: feedFor(model, validation.dataset),
+          precision,
+          loss,
+          accuracy: isClassification(loss),
+          signal,
+        })
+      : null;
+  }
+
+  get bestEpoch(): number {
+    return this.stopping.bestEpoch;
+  }
+
+  /** Trains to the end, or until it is stopped: then `stop` says where. */
+  async run(): Promise<void> {
+    try {
+      this.reportConfig();
+      this.trainer.setHyper({ lr: this.lr });
+      for (let epoch = this.plan.startEpoch + 1; epoch <= this.plan.epochs; epoch++) {
+        const verdict = await this.trainEpoch(epoch);
+        if (verdict === 'stopped' || !(await this.endEpoch(epoch))) break;
+        if (this.stopping.exhausted) {
+          this.stoppedEarly = true;
+          break;
+        }
+        if (verdict === 'step_limit') {
+          this.stoppedAtMaxSteps = true;
+          break;
+        }
+      }
+      if (this.best && !this.stop) await this.context.scope.restore(this.plan.model, this.best, { strict: true });
+    } finally {
+      this.trainer.close();
+      this.evaluator?.close();
+    }
+  }
+
+  private get monitorsAccuracy(): boolean {
+    return this.plan.monitor === 'val_accuracy';
+  }
+
+  private async trainEpoch(epoch: number): Promise<Verdict> {
+    const { loader, accumulateSteps, maxSteps, valEverySteps, checkpointEverySteps } = this.plan;
+    this.history.beginEpoch();
+    let batch = 0;
+    for (const rows of loader.epoch()) {
+      const last = batch + 1 === loader.length;
+      const apply = last || (batch + 1) % accumulateSteps === 0;
+      const accepted = await this.unlessStopped(() =>
+        this.trainer.step(loader.dataset.batch(rows), { apply, scale: 1 / accumulateSteps }),
+      );
+      if (!accepted) {
+        this.trainer.discard();
+        await this.interrupt(epoch - 1, batch, 'train');
+        return 'stopped';
+      }
+      batch++;
+      this.batches++;
+      if (apply) this.applied();
+      if (this.progress.due()) {
+        await this.collect();
+        this.progress.batch({
+          epoch,
+          batch,
+          total_batches: loader.length,
+          loss: this.history.lastBatchLoss,
+          phase: 'train',
+        });
+      }
+      await this.context.drained();
+      if (apply && isMultiple(this.steps, valEverySteps) && this.evaluator) {
+        const found = await this.validate(epoch);
+        if (!found) {
+          await this.interrupt(epoch - 1, batch, 'validation');
+          return 'stopped';
+        }
+        this.context.metric('val_loss_step', found.loss, this.steps);
+      }
+      if (apply && isMultiple(this.steps, checkpointEverySteps)) await this.periodicCheckpoint(epoch - 1, batch);
+      if (apply && maxSteps > 0 && this.steps >= maxSteps) {
+        await this.collect();
+        return 'step_limit';
+      }
+    }
+    await this.collect();
+    return 'finished';
+  }
+
+  /** Counts an optimizer step and moves the schedule when it follows steps. */
+  private applied(): void {
+    this.steps++;
+    if (this.plan.schedule && this.plan.scheduleStep === 'optimizer_step') this.setRate(this.plan.schedule.step());
+  }
+
+  private setRate(lr: number): void {
+    this.lr = lr;
+    this.trainer.setHyper({ lr });
+  }
+
+  /** Validation, schedule, early stopping and reports after an epoch. False when it was stopped on the way. */
+  private async endEpoch(epoch: number): Promise<boolean> {
+    const { context, history, plan } = this;
+    const trainLoss = history.epochLoss();
+    let found: Evaluation | null = null;
+    if (this.evaluator) {
+      found = await this.validate(epoch);
+      if (!found) {
+        await this.interrupt(epoch - 1, plan.loader.length, 'validation');
+        return false;
+      }
+    }
+    this.lastEpoch = epoch;
+    const { lr } = this;
+    history.endEpoch(trainLoss, found?.loss ?? null, lr);
+    context.metric('train_loss', trainLoss, epoch);
+    context.metric('lr', lr, epoch);
+    if (found) context.metric('val_loss', found.loss, epoch);
+    if (found && found.accuracy !== null) context.metric('val_accuracy', found.accuracy, epoch);
+    if (plan.schedule && plan.scheduleStep === 'epoch') this.setRate(plan.schedule.step());
+    this.watch(epoch, this.monitorsAccuracy ? (found?.accuracy ?? NaN) : (found?.loss ?? trainLoss));
+    this.reportEpoch(epoch, trainLoss, found, lr);
+    if (isMultiple(epoch, plan.checkpointEvery)) await this.periodicCheckpoint(epoch, 0);
+    return true;
+  }
+
+  private watch(epoch: number, value: number): void {
+    const improved = this.stopping.observe(value, epoch);
+    if (!this.stopping.enabled) return;
+    if (improved) {
+      this.best?.release();
+      this.best = this.context.scope.snapshot(this.plan.model);
+    }
+    this.context.metric('patience_counter', this.stopping.counter, epoch);
+    this.context.metric('best_epoch', this.stopping.bestEpoch, epoch);
+  }
+
+  /** Mean loss of the batches of the validation set, and its accuracy; null when it was stopped. */
+  private async validate(epoch: number): Promise<Evaluation | null> {
+    const { validation: loader, loss } = this.plan;
+    const evaluator = this.evaluator!;
+    const losses: number[] = [];
+    let correct = 0;
+    let count = 0;
+    const collect = async (): Promise<void> => {
+      const part = await evaluator.collect();
+      losses.push(...part.losses);
+      correct += part.correct;
+      count += part.count;
+    };
+    let batch = 0;
+    for (const rows of loader!.epoch()) {
+      if (!(await this.unlessStopped(() => evaluator.step(loader!.dataset.batch(rows))))) return null;
+      batch++;
+      if (this.progress.due()) {
+        await collect();
+        const frame = { epoch, batch, total_batches: loader!.length, phase: 'validation' as const };
+        this.progress.batch({ ...frame, loss: losses.at(-1) ?? null });
+      }
+      await this.context.drained();
+    }
+    await collect();
+    return { loss: mean(losses), accuracy: isClassification(loss) && count > 0 ? correct / count : null };
+  }
+
+  /** Runs one step unless the run is asked to stop; true when the runtime accepted it. */
+  private async unlessStopped(step: () => Promise<unknown>): Promise<boolean> {
+    if (this.context.cancelled) return false;
+    try {
+      await step();
+      return true;
+    } catch (error) {
+      if (error instanceof RuntimeError && error.code === 'cancelled') return false;
+      throw error;
+    }
+  }
+
+  private async collect(): Promise<void> {
+    const columns = await this.trainer.collect();
+    const first = this.history.add(columns.loss);
+    this.reportColumns(columns, first);
+  }
+
+  /** Series of single batches; `first` is the number of batches before these. */
+  private reportColumns({ loss, gradNorm, gradNormClipped }: StepColumns, first: number): void {
+    const { batchMetrics, logInterval, logGradNorm } = this.plan;
+    if (!batchMetrics && !logGradNorm) return;
+    for (let row = 0; row < loss.length; row++) {
+      const number = first + row + 1;
+      if (number % logInterval !== 0) continue;
+      if (batchMetrics) this.context.metric('train_loss_batch', loss[row]!, number);
+      if (!logGradNorm) continue;
+      for (const [name, column] of [
+        ['grad_norm', gradNorm],
+        ['grad_norm_clipped', gradNormClipped],
+      ] as const) {
+        const value = column?.[row];
+        if (value !== undefined && !Number.isNaN(value)) this.context.metric(name, value, number);
+      }
+    }
+  }
+
+  private async interrupt(epoch: number, batch: number, phase: Stop['phase']): Promise<void> {
+    await this.collect();
+    const path = await this.checkpoint('interrupted', `e${epoch}b${batch}`, epoch, batch);
+    this.stop = { epoch, batch, phase, checkpointPath: path };
+  }
+
+  private async periodicCheckpoint(epoch: number, batch: number): Promise<void> {
+    await this.checkpoint('periodic', batch === 0 ? `e${epoch}` : `e${epoch}b${batch}`, epoch, batch);
+  }
+
+  /** Writes a checkpoint and records it, unless this run records nothing. */
+  private async checkpoint(
+    reason: 'interrupted' | 'periodic',
+    place: string,
+    epoch: number,
+    batch: number,
+  ): Promise<string | null> {
+    const { context, plan } = this;
+    if (!context.recordsArtifacts) return null;
+    const name = `${fileNamePart(context.runId)}-${fileNamePart(context.nodeId)}-${place}${SAFETENSORS}`;
+    const path = join(context.folders.models, reason, name);
+    await writeCheckpoint(context, path, plan.model, plan.optimizer, {
+      epoch,
+      batch,
+      reason,
+      losses: this.history.losses,
+      initial_lrs: [plan.schedule?.initialRate ?? plan.optimizer.spec.lr],
+      ...(plan.schedule && { scheduler_class: plan.schedule.spec.type, scheduler_state_dict: plan.schedule.state() }),
+    });
+    context.artifact('checkpoint', path, { reason, epoch, batch });
+    return path;
+  }
+
+  private reportConfig(): void {
+    const { plan } = this;
+    const sizes = plan.model.parameters.map(
+      ({ shape, trainable }) => [shape.reduce((a, b) => a * b, 1), trainable] as const,
+    );
+    const total = (list: readonly (readonly [number, boolean])[]): number =>
+      list.reduce((sum, [size]) => sum + size, 0);
+    this.progress.config({
+      model_class: 'Module',
+      params: total(sizes),
+      trainable: total(sizes.filter(([, trainable]) => trainable)),
+      optimizer: plan.optimizer.spec.type,
+      lr: this.lr,
+      loss_fn: `${plan.loss.type}Loss`,
+      epochs: plan.epochs,
+      device: plan.device,
+      batch_size: plan.loader.batchSize,
+      early_stopping: this.stopping.enabled,
+      patience: plan.patience,
+      grad_clip_norm: plan.gradClipNorm > 0 ? plan.gradClipNorm : 'disabled',
+      has_validation: plan.validation !== null,
+      has_lr_scheduler: plan.schedule !== null,
+      start_epoch: plan.startEpoch,
+      precision: plan.precision,
+      precision_requested: plan.precisionRequested,
+      accumulate_steps: plan.accumulateSteps,
+      effective_batch_size: plan.loader.batchSize * plan.accumulateSteps,
+    });
+  }
+
+  private reportEpoch(epoch: number, loss: number, found: Evaluation | null, lr: number): void {
+    const { history, plan, stopping } = this;
+    this.progress.epoch({
+      epoch,
+      total_epochs: plan.epochs,
+      loss: rounded(loss),
+      losses: history.losses.map(rounded),
+      lr,
+      ...(found && { val_loss: rounded(found.loss), val_losses: history.valLosses.map(rounded) }),
+      ...(found && found.accuracy !== null && { val_accuracy: rounded(found.accuracy) }),
+      ...(stopping.enabled && { patience_counter: stopping.counter, best_epoch: stopping.bestEpoch }),
+      ...(plan.startEpoch > 0 && { start_epoch: plan.startEpoch }),
+    });
+  }
+}
+
+/** @throws CodedError `invalid_param`, `missing_input` when options and inputs do not go together */
+export function checkPlan(plan: TrainingPlan): void {
+  const refuse = (code: string, message: string, params: Readonly<Record<string, unknown>>): never => {
+    throw new CodedError(code, message, params);
+  };
+  if (plan.loader.length === 0) {
+    refuse('missing_input', `TrainingLoop: the data loader has no batches (${plan.loader.dataset.length} rows)`, {
+      port: 'dataloader',
+    });
+  }
+  if (plan.validation?.length === 0) {
+    refuse('missing_input', 'TrainingLoop: the validation loader has no batches', { port: 'val_dataloader' });
+  }
+  if (plan.loss.reduction === 'none') {
+    refuse('invalid_param', 'TrainingLoop: a loss with the reduction none is not one number: choose mean or sum', {
+      param: 'reduction',
+    });
+  }
+  if (plan.monitor === 'val_accuracy' && plan.patience > 0 && !(plan.validation && isClassification(plan.loss))) {
+    refuse('invalid_param', 'TrainingLoop: monitor val_accuracy needs a val_dataloader and a CrossEntropyLoss', {
+      param: 'monitor',
+    });
+  }
+}
+
+function isMultiple(value: number, of: number): boolean {
+  return of > 0 && value % of === 0;
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
