@@ -1,4 +1,5 @@
 import { bool, invalid, num, readFields, show, unsupported, type Field } from './fields';
+import type { ParamMeta } from './handles';
 import type { OptimizerSpec } from './vocabulary';
 
 interface Common {
@@ -72,4 +73,30 @@ export function normaliseOptimizer(spec: OptimizerSpec): NormalOptimizer {
     throw invalid('SGD: Nesterov momentum requires a momentum and zero dampening');
   }
   return { type: 'SGD', ...read };
+}
+
+/**
+ * What an optimiser keeps between steps, by PyTorch's slot names: `step`, then `<slot>.<parameter>` for each trainable parameter.
+ * SGD without momentum keeps only the step.
+ */
+export function optimizerEntries(spec: OptimizerSpec, parameters: readonly ParamMeta[]): readonly ParamMeta[] {
+  const normal = normaliseOptimizer(spec);
+  const slots =
+    normal.type === 'SGD'
+      ? normal.momentum > 0
+        ? ['momentum_buffer']
+        : []
+      : ['exp_avg', 'exp_avg_sq', ...(normal.amsgrad ? ['max_exp_avg_sq'] : [])];
+  const trainable = parameters.filter((parameter) => parameter.trainable);
+  return [
+    { name: 'step', shape: [], dtype: 'float32', trainable: false },
+    ...slots.flatMap((slot) =>
+      trainable.map(({ name, shape }): ParamMeta => ({
+        name: `${slot}.${name}`,
+        shape,
+        dtype: 'float32',
+        trainable: false,
+      })),
+    ),
+  ];
 }

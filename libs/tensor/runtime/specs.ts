@@ -10,4 +10,10 @@ export {
   type NamedWeight,
 } from './modules';
 export { inferLoss, normaliseLoss, type NormalLoss } from './losses';
-export { normaliseOptimizer, type NormalAdam, type NormalOptimizer, type NormalSgd } from './optimizers';
+export {
+  normaliseOptimizer,
+  optimizerEntries,
+  type NormalAdam,
+  type NormalOptimizer,
+  type NormalSgd,
+} from './optimizers';

@@ -1,6 +1,8 @@
-import type { Device, DType, Shape } from './values';
+import type { Device, DType, HostTensor, Shape } from './values';
 import type { Hyper, LossSpec, ModuleSpec, OpName, OptimizerSpec, Precision, SliceRange } from './vocabulary';
-import type { Feed } from './training';
+import type { MemoryFacts, TensorStats } from './runtime';
+import type { Feed, StepColumns } from './training';
+import type { ParamMeta } from './handles';
 
 /** Where a command's binary part is: index into the frame's `blobs`, and its length in bytes. */
 export interface BlobRef {
@@ -96,6 +98,30 @@ export type Command =
   | readonly ['releaseCache']
   | readonly ['sync']
   | readonly ['end'];
+
+/** What each command that has a reply answers (`ServerFrame.r`); all other commands answer nothing. */
+export interface Replies {
+  read: HostTensor;
+  stats: TensorStats;
+  collect: StepColumns;
+  /** Null where the precision needs no loss scale. A `scaler` command that sets a state is answered as well. */
+  scaler: Readonly<Record<string, number>> | null;
+  collectEval: { readonly losses: Float32Array; readonly correct: number; readonly count: number };
+  /** Which of the wanted results exist; ids of the others were not created. */
+  backward: {
+    readonly tensors: readonly boolean[];
+    readonly parameters: readonly Readonly<Record<string, boolean>>[];
+  };
+  restore: { readonly missing: readonly string[]; readonly unexpected: readonly string[] };
+  save: { readonly bytes: number; readonly sha256: string };
+  load: {
+    readonly states: Readonly<Record<string, readonly ParamMeta[]>>;
+    readonly metadata: Readonly<Record<string, string>>;
+  };
+  memory: MemoryFacts;
+  releaseCache: null;
+  sync: null;
+}
 
 /** Client to server: sequence number of the first command, the commands, their binary parts (transferred). */
 export interface ClientFrame {
