@@ -1,5 +1,6 @@
 import { defineNode, param } from '@cdui/node-sdk';
 import { checkSequential, sequentialToModule } from '@cdui/tensor/runtime/sequential';
+import { parameterCount } from './plan';
 
 /** Builds a network from the description of its layers. */
 export const sequentialModelNode = defineNode({
@@ -26,8 +27,7 @@ export const sequentialModelNode = defineNode({
     if (layers === null || layers === undefined)
       return params.reject('layers', 'must describe the layers of the model');
     const model = context.scope.module(sequentialToModule(layers));
-    const total = model.parameters.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0);
-    context.log(`${total.toLocaleString('en-US')} parameters`);
+    context.log(`${parameterCount(model).toLocaleString('en-US')} parameters`);
     return { model };
   },
 });

@@ -1,60 +1,14 @@
 import { join } from 'node:path';
-import { CodedError } from '@cdui/protocol';
-import type { DataLoaderValue, NodeContext } from '@cdui/node-sdk';
+import type { NodeContext } from '@cdui/node-sdk';
 import { RuntimeError } from '@cdui/tensor/runtime';
-import type {
-  Evaluator,
-  LossSpec,
-  ModuleRef,
-  OptimizerRef,
-  Precision,
-  StateRef,
-  StepColumns,
-  Trainer,
-} from '@cdui/tensor/runtime';
+import type { Evaluator, StateRef, StepColumns, Trainer } from '@cdui/tensor/runtime';
 import { writeCheckpoint } from '../model-io/checkpoint';
 import { fileNamePart, SAFETENSORS } from '../model-io/paths';
 import { EarlyStopping } from './early-stopping';
 import { feedFor, isClassification } from './feed';
 import { History } from './history';
+import { configOf, type TrainingPlan } from './plan';
 import { type MonotonicClock, ProgressReporter, rounded } from './progress';
-import type { Schedule } from './schedules';
-
-export type Monitor = 'val_loss' | 'val_accuracy';
-
-/** Everything a training run is told; the optimizer is bound to the model already. */
-export interface TrainingPlan {
-  readonly model: ModuleRef;
-  readonly optimizer: OptimizerRef;
-  readonly loss: LossSpec;
-  readonly loader: DataLoaderValue;
-  readonly validation: DataLoaderValue | null;
-  readonly schedule: Schedule | null;
-  readonly scheduleStep: 'epoch' | 'optimizer_step';
-  /** Completed epochs before this run. */
-  readonly startEpoch: number;
-  /** The last epoch, counted from the very first one. */
-  readonly epochs: number;
-  /** Optimizer steps after which it ends; 0 is no limit. */
-  readonly maxSteps: number;
-  /** Batches per optimizer step. */
-  readonly accumulateSteps: number;
-  /** Largest norm of all gradients together; 0 does not clip. */
-  readonly gradClipNorm: number;
-  readonly patience: number;
-  readonly monitor: Monitor;
-  readonly precision: Precision;
-  readonly precisionRequested: Precision;
-  readonly device: string;
-  readonly batchMetrics: boolean;
-  readonly logInterval: number;
-  readonly logGradNorm: boolean;
-  /** Epochs, optimizer steps between periodic checkpoints; 0 writes none. */
-  readonly checkpointEvery: number;
-  readonly checkpointEverySteps: number;
-  /** Optimizer steps between validations within an epoch; 0 makes none. */
-  readonly valEverySteps: number;
-}
 
 /** Where a run was stopped: completed epochs, and batches done in the unfinished one. */
 export interface Stop {
@@ -131,7 +85,7 @@ export class TrainingRun {
   /** Trains to the end, or until it is stopped: then `stop` says where. */
   async run(): Promise<void> {
     try {
-      this.reportConfig();
+      this.progress.config(configOf(this.plan, this.lr));
       this.trainer.setHyper({ lr: this.lr });
       for (let epoch = this.plan.startEpoch + 1; epoch <= this.plan.epochs; epoch++) {
         const verdict = await this.trainEpoch(epoch);
@@ -349,36 +303,6 @@ export class TrainingRun {
     return path;
   }
 
-  private reportConfig(): void {
-    const { plan } = this;
-    const sizes = plan.model.parameters.map(
-      ({ shape, trainable }) => [shape.reduce((a, b) => a * b, 1), trainable] as const,
-    );
-    const total = (list: readonly (readonly [number, boolean])[]): number =>
-      list.reduce((sum, [size]) => sum + size, 0);
-    this.progress.config({
-      model_class: 'Module',
-      params: total(sizes),
-      trainable: total(sizes.filter(([, trainable]) => trainable)),
-      optimizer: plan.optimizer.spec.type,
-      lr: this.lr,
-      loss_fn: `${plan.loss.type}Loss`,
-      epochs: plan.epochs,
-      device: plan.device,
-      batch_size: plan.loader.batchSize,
-      early_stopping: this.stopping.enabled,
-      patience: plan.patience,
-      grad_clip_norm: plan.gradClipNorm > 0 ? plan.gradClipNorm : 'disabled',
-      has_validation: plan.validation !== null,
-      has_lr_scheduler: plan.schedule !== null,
-      start_epoch: plan.startEpoch,
-      precision: plan.precision,
-      precision_requested: plan.precisionRequested,
-      accumulate_steps: plan.accumulateSteps,
-      effective_batch_size: plan.loader.batchSize * plan.accumulateSteps,
-    });
-  }
-
   private reportEpoch(epoch: number, loss: number, found: Evaluation | null, lr: number): void {
     const { history, plan, stopping } = this;
     this.progress.epoch({
@@ -391,31 +315,6 @@ export class TrainingRun {
       ...(found && found.accuracy !== null && { val_accuracy: rounded(found.accuracy) }),
       ...(stopping.enabled && { patience_counter: stopping.counter, best_epoch: stopping.bestEpoch }),
       ...(plan.startEpoch > 0 && { start_epoch: plan.startEpoch }),
-    });
-  }
-}
-
-/** @throws CodedError `invalid_param`, `missing_input` when options and inputs do not go together */
-export function checkPlan(plan: TrainingPlan): void {
-  const refuse = (code: string, message: string, params: Readonly<Record<string, unknown>>): never => {
-    throw new CodedError(code, message, params);
-  };
-  if (plan.loader.length === 0) {
-    refuse('missing_input', `TrainingLoop: the data loader has no batches (${plan.loader.dataset.length} rows)`, {
-      port: 'dataloader',
-    });
-  }
-  if (plan.validation?.length === 0) {
-    refuse('missing_input', 'TrainingLoop: the validation loader has no batches', { port: 'val_dataloader' });
-  }
-  if (plan.loss.reduction === 'none') {
-    refuse('invalid_param', 'TrainingLoop: a loss with the reduction none is not one number: choose mean or sum', {
-      param: 'reduction',
-    });
-  }
-  if (plan.monitor === 'val_accuracy' && plan.patience > 0 && !(plan.validation && isClassification(plan.loss))) {
-    refuse('invalid_param', 'TrainingLoop: monitor val_accuracy needs a val_dataloader and a CrossEntropyLoss', {
-      param: 'monitor',
     });
   }
 }

@@ -8,10 +8,11 @@ import {
   type ParamReader,
 } from '@cdui/node-sdk';
 import type { OptimizerRef, TensorRef } from '@cdui/tensor/runtime';
+import { checkPlan, type Monitor, type TrainingPlan } from './plan';
 import type { MonotonicClock } from './progress';
 import { deviceOf, deviceParam, precisionOf, precisionParam } from './run-options';
 import { Schedule } from './schedules';
-import { checkPlan, TrainingRun, type Monitor, type TrainingPlan } from './train';
+import { TrainingRun } from './train';
 
 /** The TrainingLoop node type; `clock` paces its progress frames. */
 export function trainingLoopNode(clock: MonotonicClock = () => performance.now()): NodeType {
