@@ -1,4 +1,4 @@
-import type { TensorRef } from '@cdui/tensor/runtime';
+import type { ModuleRef, OptimizerRef, TensorRef } from '@cdui/tensor/runtime';
 import { defineNode, describeValue, handlesOf, interrupted, param } from './index';
 import type { NodeContext, NodeSpec } from './index';
 
@@ -247,13 +247,21 @@ describe('values', () => {
       batch: () => ({ host: {} }),
       handles: () => [rows],
     };
-    const module = {
-      ...tensor(3),
-      kind: 'module' as const,
+    const { shape: _shape, dtype: _dtype, kind: _kind, ...handle } = tensor(3);
+    const module: ModuleRef = {
+      ...handle,
+      kind: 'module',
       spec: { inputs: [], outputs: [], nodes: [] },
       parameters: [],
+      retain: () => module,
     };
-    const optimizer = { ...tensor(4), kind: 'optimizer' as const, spec: { type: 'SGD' as const, lr: 1 }, module };
+    const optimizer: OptimizerRef = {
+      ...handle,
+      kind: 'optimizer',
+      spec: { type: 'SGD', lr: 1 },
+      module,
+      retain: () => optimizer,
+    };
     expect(handlesOf(dataset)).toEqual([rows]);
     expect(handlesOf(optimizer)).toEqual([optimizer, module]);
     expect(describeValue(dataset)).toBe('the data set d (2 rows)');

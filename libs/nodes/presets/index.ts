@@ -1,0 +1,3 @@
+export * from './builtin-presets';
+export * from './preset-folder';
+export * from './preset-registry';
