@@ -1,0 +1,92 @@
+import { PNG } from 'pngjs';
+import { GLYPH_HEIGHT, GLYPH_WIDTH, glyphPixel } from './font';
+
+export type Color = readonly [red: number, green: number, blue: number];
+
+export const BLACK: Color = [32, 33, 36];
+export const GREY: Color = [190, 194, 200];
+export const WHITE: Color = [255, 255, 255];
+export const BLUE: Color = [31, 119, 180];
+
+export interface TextStyle {
+  readonly scale?: number;
+  /** Which point of the text (x, y) is; the default is its left end. */
+  readonly align?: 'left' | 'center' | 'right';
+}
+
+/** An opaque picture to draw on. Coordinates are pixels from the upper left; whatever lies outside is clipped. */
+export class Canvas {
+  private readonly image: PNG;
+
+  constructor(
+    readonly width: number,
+    readonly height: number,
+  ) {
+    this.image = new PNG({ width, height });
+    this.image.data.fill(255);
+  }
+
+  set(x: number, y: number, [red, green, blue]: Color): void {
+    if (x < 0 || y < 0 || x >= this.width || y >= this.height) return;
+    const at = (y * this.width + x) * 4;
+    this.image.data[at] = red;
+    this.image.data[at + 1] = green;
+    this.image.data[at + 2] = blue;
+  }
+
+  fill(x: number, y: number, width: number, height: number, color: Color): void {
+    for (let row = Math.max(0, y); row < Math.min(this.height, y + height); row++) {
+      for (let column = Math.max(0, x); column < Math.min(this.width, x + width); column++)
+        this.set(column, row, color);
+    }
+  }
+
+  frame(x: number, y: number, width: number, height: number, color: Color): void {
+    this.fill(x, y, width, 1, color);
+    this.fill(x, y + height - 1, width, 1, color);
+    this.fill(x, y, 1, height, color);
+    this.fill(x + width - 1, y, 1, height, color);
+  }
+
+  /** A line two pixels thick (Bresenham's walk with a square brush). */
+  line(fromX: number, fromY: number, toX: number, toY: number, color: Color): void {
+    let [x, y] = [Math.round(fromX), Math.round(fromY)];
+    const [endX, endY] = [Math.round(toX), Math.round(toY)];
+    const [stepX, stepY] = [Math.sign(endX - x), Math.sign(endY - y)];
+    const [lengthX, lengthY] = [Math.abs(endX - x), Math.abs(endY - y)];
+    let error = lengthX - lengthY;
+    for (;;) {
+      this.fill(x, y, 2, 2, color);
+      if (x === endX && y === endY) return;
+      const doubled = 2 * error;
+      if (doubled > -lengthY) {
+        error -= lengthY;
+        x += stepX;
+      }
+      if (doubled < lengthX) {
+        error += lengthX;
+        y += stepY;
+      }
+    }
+  }
+
+  text(x: number, y: number, text: string, color: Color, { scale = 2, align = 'left' }: TextStyle = {}): void {
+    const advance = (GLYPH_WIDTH + 1) * scale;
+    const width = [...text].length * advance - scale;
+    let left = Math.round(align === 'left' ? x : align === 'right' ? x - width : x - width / 2);
+    for (const character of text) {
+      for (let row = 0; row < GLYPH_HEIGHT; row++) {
+        for (let column = 0; column < GLYPH_WIDTH; column++) {
+          if (glyphPixel(character, column, row))
+            this.fill(left + column * scale, y + row * scale, scale, scale, color);
+        }
+      }
+      left += advance;
+    }
+  }
+
+  /** The picture as a PNG file in base64. */
+  toBase64(): string {
+    return PNG.sync.write(this.image).toString('base64');
+  }
+}
