@@ -63,7 +63,7 @@ const FILES: Readonly<Record<SplitName, { readonly images: string; readonly labe
 };
 
 /** A split decompresses to 47 MB; anything much larger is not one. */
-const MAX_FILE_BYTES = 256 * 1024 * 1024;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 const unzip = promisify(gunzip);
 
@@ -94,7 +94,7 @@ export function resolveDataDir(dataDir: string, datasets: string): string {
 
 /** The two files of a split (images, labels) as they lie on disk; empty when there are none. */
 export function splitFiles(name: string, split: SplitName, root: string): readonly string[] {
-  const set = SETS[name];
+  const set = Object.hasOwn(SETS, name) ? SETS[name] : undefined;
   if (!set) return [];
   for (const folder of folders(set, root)) {
     const images = existing(join(folder, FILES[split].images));
