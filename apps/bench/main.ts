@@ -13,9 +13,14 @@ const BENCHMARKS: Readonly<Record<string, (report: Report) => Promise<Figures>>>
 async function main(args: readonly string[]): Promise<number> {
   const json = args.includes('--json');
   const names = args.filter((arg) => !arg.startsWith('--'));
-  const unknown = [...names.filter((name) => !(name in BENCHMARKS)), ...args.filter((arg) => arg.startsWith('--') && arg !== '--json')];
+  const unknown = [
+    ...names.filter((name) => !(name in BENCHMARKS)),
+    ...args.filter((arg) => arg.startsWith('--') && arg !== '--json'),
+  ];
   if (unknown.length > 0 || args.includes('--help')) {
-    process.stderr.write(`Usage: npm run bench -- [NAME...] [--json]\nNames: ${Object.keys(BENCHMARKS).join(', ')} (default: all)\n`);
+    process.stderr.write(
+      `Usage: npm run bench -- [NAME...] [--json]\nNames: ${Object.keys(BENCHMARKS).join(', ')} (default: all)\n`,
+    );
     return args.includes('--help') ? 0 : 2;
   }
   const figures: Record<string, number> = {};

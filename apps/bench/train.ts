@@ -18,8 +18,22 @@ interface TrainingCase {
 }
 
 const CASES: readonly TrainingCase[] = [
-  { name: 'cnn', spec: CNN, loss: { type: 'CrossEntropy' }, steps: 12, x: () => uniform([64, 1, 28, 28]), target: () => labels(64) },
-  { name: 'mlp', spec: MLP, loss: { type: 'CrossEntropy' }, steps: 40, x: () => uniform([64, 784]), target: () => labels(64) },
+  {
+    name: 'cnn',
+    spec: CNN,
+    loss: { type: 'CrossEntropy' },
+    steps: 12,
+    x: () => uniform([64, 1, 28, 28]),
+    target: () => labels(64),
+  },
+  {
+    name: 'mlp',
+    spec: MLP,
+    loss: { type: 'CrossEntropy' },
+    steps: 40,
+    x: () => uniform([64, 784]),
+    target: () => labels(64),
+  },
   {
     name: 'transformer',
     spec: transformer(128, 8, 2),
@@ -36,7 +50,10 @@ export async function benchTrain(report: Report): Promise<Figures> {
   const reference = await TorchReference.start('reference', THREADS);
   const openblas = await TorchReference.start('openblas', THREADS);
   for (const torch of [reference, openblas]) {
-    if (torch) report(`PyTorch ${torch.description.torch}, ${torch.description.threads} threads, ${torch.description.blas.join(' ')}`);
+    if (torch)
+      report(
+        `PyTorch ${torch.description.torch}, ${torch.description.threads} threads, ${torch.description.blas.join(' ')}`,
+      );
   }
   const runtime = await openOnnxRuntime({ device: 'cpu', threads: THREADS });
   const scope = runtime.openScope({ label: 'bench', seed: 1 });
@@ -47,7 +64,10 @@ export async function benchTrain(report: Report): Promise<Figures> {
       for (const [name, torch] of Object.entries(others)) {
         // The default BLAS takes a second a step on the transformer, whose figure does not need it.
         if (torch && !(name === 'ref' && item.name === 'transformer')) {
-          subjects.push({ name, measure: () => torch.measure(item.name, name === 'ref' ? Math.ceil(item.steps / 3) : item.steps) });
+          subjects.push({
+            name,
+            measure: () => torch.measure(item.name, name === 'ref' ? Math.ceil(item.steps / 3) : item.steps),
+          });
         }
       }
       const times = await alternate(subjects, ROUNDS);
@@ -56,7 +76,9 @@ export async function benchTrain(report: Report): Promise<Figures> {
         const theirs = times[name];
         if (!theirs) continue;
         figures[`train.${item.name}.ratio_${name}`] = ratio(times['ours']!, theirs);
-        report(`${item.name}: ${median(times['ours']!).toFixed(2)} ms a step, PyTorch (${name}) ${median(theirs).toFixed(2)} ms`);
+        report(
+          `${item.name}: ${median(times['ours']!).toFixed(2)} ms a step, PyTorch (${name}) ${median(theirs).toFixed(2)} ms`,
+        );
       }
     }
   } finally {
@@ -93,7 +115,10 @@ function trainingSubject(scope: Scope, item: TrainingCase): () => Promise<number
 /** The embedded runtime's inference, awaited call by call, against PyTorch. */
 export async function benchInfer(report: Report): Promise<Figures> {
   const figures: Record<string, number> = {};
-  const references = { '': await TorchReference.start('reference', THREADS), _openblas: await TorchReference.start('openblas', THREADS) };
+  const references = {
+    '': await TorchReference.start('reference', THREADS),
+    _openblas: await TorchReference.start('openblas', THREADS),
+  };
   const runtime = await openOnnxRuntime({ device: 'cpu', threads: THREADS });
   const scope = runtime.openScope({ label: 'bench', seed: 1 });
   try {
@@ -109,7 +134,9 @@ export async function benchInfer(report: Report): Promise<Figures> {
         const theirs = times[suffix];
         if (!theirs) continue;
         figures[`infer.b${batch}.ratio${suffix}`] = ratio(times['ours']!, theirs);
-        report(`batch ${batch}: ${median(times['ours']!).toFixed(3)} ms, PyTorch${suffix} ${median(theirs).toFixed(3)} ms`);
+        report(
+          `batch ${batch}: ${median(times['ours']!).toFixed(3)} ms, PyTorch${suffix} ${median(theirs).toFixed(3)} ms`,
+        );
       }
     }
   } finally {
@@ -140,5 +167,9 @@ function uniform(shape: readonly number[]): HostTensor {
 }
 
 function labels(count: number): HostTensor {
-  return { shape: [count], dtype: 'int64', data: BigInt64Array.from({ length: count }, () => BigInt(Math.floor(Math.random() * 10))) };
+  return {
+    shape: [count],
+    dtype: 'int64',
+    data: BigInt64Array.from({ length: count }, () => BigInt(Math.floor(Math.random() * 10))),
+  };
 }

@@ -49,7 +49,12 @@ async function runCase(scope: Scope, item: GoldenCase, tensors: Tensors, compare
   }
 }
 
-async function runModule(scope: Scope, item: GoldenCase & { kind: 'module' }, tensors: Tensors, compare: Compare): Promise<void> {
+async function runModule(
+  scope: Scope,
+  item: GoldenCase & { kind: 'module' },
+  tensors: Tensors,
+  compare: Compare,
+): Promise<void> {
   const module = await moduleWith(scope, item, tensors);
   const inputs = uploadAll(scope, item.inputs, tensors, true);
   const outputs = scope.forward(module, inputs, { mode: item.mode });
@@ -69,7 +74,12 @@ async function runModule(scope: Scope, item: GoldenCase & { kind: 'module' }, te
   for (const [name, golden] of Object.entries(item.buffers)) await compare(`buffer ${name}`, state[name]!, golden);
 }
 
-async function runOp(scope: Scope, item: GoldenCase & { kind: 'op' }, tensors: Tensors, compare: Compare): Promise<void> {
+async function runOp(
+  scope: Scope,
+  item: GoldenCase & { kind: 'op' },
+  tensors: Tensors,
+  compare: Compare,
+): Promise<void> {
   const inputs = item.inputs.map((key, i) => upload(scope, tensors[key]!, String(i) in item.gradients));
   const outputs = scope.opMany(item.op, inputs, item.attrs as never);
   for (const [i, golden] of item.outputs.entries()) await compare(`output ${i}`, outputs[i]!, golden);
@@ -87,17 +97,33 @@ async function runOp(scope: Scope, item: GoldenCase & { kind: 'op' }, tensors: T
   }
 }
 
-async function runLoss(scope: Scope, item: GoldenCase & { kind: 'loss' }, tensors: Tensors, compare: Compare): Promise<void> {
+async function runLoss(
+  scope: Scope,
+  item: GoldenCase & { kind: 'loss' },
+  tensors: Tensors,
+  compare: Compare,
+): Promise<void> {
   const output = upload(scope, tensors[item.output]!, true);
   const value = scope.op('loss', [output, upload(scope, tensors[item.target]!, false)], item.spec);
   await compare('value', value, item.value);
-  const gradients = await scope.backward(weightedSum(scope, value, tensors[item.upstream]!), { tensors: [output], modules: [] });
+  const gradients = await scope.backward(weightedSum(scope, value, tensors[item.upstream]!), {
+    tensors: [output],
+    modules: [],
+  });
   await compare('gradient', gradients.tensors[0]!, item.gradient);
 }
 
-async function runTraining(scope: Scope, item: GoldenCase & { kind: 'training' }, tensors: Tensors, compare: Compare): Promise<void> {
+async function runTraining(
+  scope: Scope,
+  item: GoldenCase & { kind: 'training' },
+  tensors: Tensors,
+  compare: Compare,
+): Promise<void> {
   const module = await moduleWith(scope, item, tensors);
-  const from = { ...uploadAll(scope, item.inputs, tensors, false), target: upload(scope, tensors[item.target]!, false) };
+  const from = {
+    ...uploadAll(scope, item.inputs, tensors, false),
+    target: upload(scope, tensors[item.target]!, false),
+  };
   const trainer = scope.trainer({
     module,
     optimizer: scope.optimizer(module, item.optimizer),
@@ -108,7 +134,8 @@ async function runTraining(scope: Scope, item: GoldenCase & { kind: 'training' }
   });
   const rows = tensors[item.target]!.shape[0]!;
   const steps = tensors[item.losses]!.shape[0]!;
-  for (let step = 0; step < steps; step++) await trainer.step({ rows: Int32Array.from({ length: rows }, (_, i) => i), from });
+  for (let step = 0; step < steps; step++)
+    await trainer.step({ rows: Int32Array.from({ length: rows }, (_, i) => i), from });
   const columns = await trainer.collect();
   await compare('losses', column(scope, columns.loss), item.losses);
   if (item.norms !== null) await compare('gradient norms', column(scope, columns.gradNorm!), item.norms);
@@ -127,7 +154,12 @@ async function moduleWith(
   return module;
 }
 
-function uploadAll(scope: Scope, keys: Readonly<Record<string, string>>, tensors: Tensors, floatsRequireGrad: boolean): Record<string, TensorRef> {
+function uploadAll(
+  scope: Scope,
+  keys: Readonly<Record<string, string>>,
+  tensors: Tensors,
+  floatsRequireGrad: boolean,
+): Record<string, TensorRef> {
   return Object.fromEntries(
     Object.entries(keys).map(([name, key]) => {
       const tensor = tensors[key]!;

@@ -1,0 +1,61 @@
+import { Worker } from 'node:worker_threads';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { entryPath } from '@cdui/host/entry';
+import { CodedError } from '@cdui/protocol';
+import { SETTINGS, type Settings } from '../config/settings';
+import type { CatalogCall, CatalogCalls, CatalogRequest, CatalogResponse, CatalogThreadData } from './messages';
+
+/**
+ * Asks the thread that holds the node code. The server's event loop never runs it: a custom node file that loops while
+ * it loads delays only this thread's answers.
+ */
+@Injectable()
+export class CatalogClient implements OnModuleInit, OnApplicationShutdown {
+  private worker: Worker | null = null;
+  private nextId = 1;
+  private readonly pending = new Map<number, { resolve(answer: unknown): void; reject(error: Error): void }>();
+
+  constructor(@Inject(SETTINGS) private readonly settings: Settings) {}
+
+  /** The server is ready when the catalogue is. */
+  async onModuleInit(): Promise<void> {
+    await this.call('catalogue');
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.worker?.terminate();
+  }
+
+  call<C extends CatalogCall>(call: C, ...args: CatalogCalls[C]['args']): Promise<CatalogCalls[C]['answer']> {
+    const worker = (this.worker ??= this.start());
+    const request: CatalogRequest = { id: this.nextId++, call, args };
+    return new Promise((resolve, reject) => {
+      this.pending.set(request.id, { resolve: (answer) => resolve(answer as CatalogCalls[C]['answer']), reject });
+      worker.postMessage(request);
+    });
+  }
+
+  private start(): Worker {
+    const workerData: CatalogThreadData = {
+      customNodesDir: this.settings.customNodesDir,
+      presetsDir: this.settings.presetsDir,
+    };
+    const worker = new Worker(entryPath('apps/control-plane/catalog-thread/thread'), { workerData });
+    worker.on('message', (response: CatalogResponse) => {
+      const waiting = this.pending.get(response.id);
+      this.pending.delete(response.id);
+      if (response.ok) waiting?.resolve(response.answer);
+      else waiting?.reject(new CodedError(response.code, response.message));
+    });
+    let failure: Error | null = null;
+    worker.on('error', (error) => (failure = error));
+    // A custom node file can end its thread; the next call starts a fresh one.
+    worker.on('exit', () => {
+      if (this.worker === worker) this.worker = null;
+      const error = new CodedError('catalogue_ended', `The catalogue thread ended: ${failure?.message ?? 'stopped'}`);
+      for (const waiting of this.pending.values()) waiting.reject(error);
+      this.pending.clear();
+    });
+    return worker;
+  }
+}

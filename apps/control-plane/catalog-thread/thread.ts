@@ -1,0 +1,81 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { ValidationResult } from '@cdui/protocol';
+import { catalogView, parseGraph, validateGraph } from '@cdui/engine';
+import {
+  builtinNodes,
+  builtinPresets,
+  catalogueOf,
+  createPresetRegistry,
+  CustomNodeFolder,
+  loadPresetFolder,
+} from '@cdui/nodes';
+import type { PresetRegistry } from '@cdui/node-sdk';
+import type { CatalogRequest, CatalogResponse, CatalogThreadData, CatalogueAnswer } from './messages';
+
+/** The thread that holds node code: it loads the folders and answers with plain data. */
+class CatalogThread {
+  private readonly folder: CustomNodeFolder;
+  private presets: PresetRegistry;
+  private answer: CatalogueAnswer;
+
+  constructor(private readonly data: CatalogThreadData) {
+    this.folder = new CustomNodeFolder({ folder: data.customNodesDir, builtins: builtinNodes });
+    [this.presets, this.answer] = this.describe();
+    this.folder.watch(() => ([this.presets, this.answer] = this.describe()));
+  }
+
+  handle(request: CatalogRequest): unknown {
+    switch (request.call) {
+      case 'catalogue':
+        return this.answer;
+      case 'reload':
+        this.folder.reload();
+        [this.presets, this.answer] = this.describe();
+        return this.answer;
+      case 'validate':
+        return this.validate(request.args[0]);
+    }
+  }
+
+  private validate(json: unknown): ValidationResult {
+    const { graph, issues } = parseGraph(json);
+    if (graph) return validateGraph(graph, catalogView(this.folder.snapshot().registry, this.presets));
+    return { valid: false, errors: issues.map((issue) => issue.message), issues, warnings: [] };
+  }
+
+  private describe(): [PresetRegistry, CatalogueAnswer] {
+    const { registry, problems } = this.folder.snapshot();
+    const warn = (text: string): void => void process.stderr.write(`${text}\n`);
+    const presets = createPresetRegistry(
+      [...builtinPresets, ...loadPresetFolder(this.data.presetsDir, warn)],
+      registry,
+      warn,
+    );
+    const { definitions, catalogHash } = catalogueOf(registry);
+    return [
+      presets,
+      {
+        hash: catalogHash,
+        definitions,
+        presets: presets.names().flatMap((name) => presets.get(name) ?? []),
+        broken: problems.map(({ file, message }) => ({ file, message })),
+      },
+    ];
+  }
+}
+
+const thread = new CatalogThread(workerData as CatalogThreadData);
+parentPort?.on('message', (request: CatalogRequest) => {
+  let response: CatalogResponse;
+  try {
+    response = { id: request.id, ok: true, answer: thread.handle(request) };
+  } catch (error) {
+    response = {
+      id: request.id,
+      ok: false,
+      code: 'catalogue_failed',
+      message: error instanceof Error ? error.message : String(error),
+    };
+  }
+  parentPort?.postMessage(response);
+});

@@ -1,0 +1,87 @@
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readSettings } from './config/settings';
+import { type RunningServer, startServer } from './server';
+
+interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+describe('the control plane', () => {
+  let server: RunningServer;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'cdui-server-'));
+    mkdirSync(join(folder, 'data', 'custom_nodes'), { recursive: true });
+    writeFileSync(join(folder, 'data', 'custom_nodes', 'broken.js'), 'module.exports = (');
+    server = await startServer(readSettings({ CODEFYUI_PORT: '0', CODEFYUI_USER_DATA_DIR: folder }));
+  });
+
+  afterAll(async () => {
+    await server.app.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const get = (path: string, host?: string): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      request(`${server.url}${path}`, host === undefined ? {} : { headers: { host } }, (response) => {
+        let text = '';
+        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        response.on('end', () => resolve({ status: response.statusCode!, body: JSON.parse(text) as Answer['body'] }));
+      })
+        .on('error', reject)
+        .end();
+    });
+
+  it('reports health with the number of nodes and presets', async () => {
+    const { status, body } = await get('/api/health');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ status: 'ok', version: expect.stringMatching(/^\d+\.\d+\.\d+$/) as string });
+    expect(body['nodes_loaded']).toBeGreaterThan(30);
+    expect(body['presets_loaded']).toBeGreaterThan(0);
+  });
+
+  it('serves each node definition, whatever lies broken in the custom-node folder', async () => {
+    const list = (await get('/api/nodes')).body as unknown as { node_name: string }[];
+    expect(list.map((definition) => definition.node_name)).toContain('TrainingLoop');
+    expect((await get('/api/nodes/Conv2d')).body).toEqual(list.find((definition) => definition.node_name === 'Conv2d'));
+  });
+
+  it('serves presets', async () => {
+    expect((await get('/api/presets/Training%20Pipeline')).body).toMatchObject({ preset_name: 'Training Pipeline' });
+  });
+
+  it.each(['/api/nodes/NoSuchNode', '/api/presets/none', '/api/nowhere', '/'])(
+    'answers %s with a coded 404',
+    async (path) => {
+      const { status, body } = await get(path);
+      expect(status).toBe(404);
+      expect(body).toEqual({
+        detail: {
+          code: expect.stringMatching(/not_found$/) as string,
+          message: expect.any(String) as string,
+          details: expect.any(Object) as object,
+        },
+      });
+    },
+  );
+
+  it('does not answer for a host that is not its own', async () => {
+    expect(await get('/api/health', 'evil.example')).toMatchObject({
+      status: 421,
+      body: { detail: expect.stringContaining('evil.example') as string },
+    });
+  });
+});
+
+describe('readSettings', () => {
+  it('names every bad variable at once', () => {
+    expect(() => readSettings({ CODEFYUI_PORT: '80x', CODEFYUI_HOST: 'a b' })).toThrow(
+      /CODEFYUI_PORT is "80x"[\s\S]*CODEFYUI_HOST is "a b"/,
+    );
+  });
+});
