@@ -1,2 +1,3 @@
+export * from './graph';
 export * from './observer';
 export * from './plan-types';

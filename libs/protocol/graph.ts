@@ -1,4 +1,4 @@
-import type { NodeDefinition, ParamDefinition, PortType } from './ports';
+import type { NodeDefinition, ParamDefinition, PortDefinition, PortType } from './ports';
 
 /** Values of a node's params, plain JSON. */
 export type Params = Readonly<Record<string, unknown>>;
@@ -145,6 +145,9 @@ export const ISSUE_CODES = [
   'invalid_contract',
   'duplicate_input_edge',
   'unsupported_format_version',
+  'graph_too_large',
+  'unknown_node',
+  'invalid_input',
 ] as const;
 export type IssueCode = (typeof ISSUE_CODES)[number];
 
@@ -168,4 +171,11 @@ export interface ValidationResult {
 export interface CatalogView {
   definition(type: string): NodeDefinition | undefined;
   preset(name: string): PresetDefinition | undefined;
+  /** Whether the type is specified but not available yet; absent: no type is. */
+  reserved?(type: string): boolean;
+  /** The ports of a node with these params (defaults filled in), for types whose ports depend on them; else undefined. */
+  inputs?(type: string, params: Params): readonly PortDefinition[] | undefined;
+  outputs?(type: string, params: Params): readonly PortDefinition[] | undefined;
+  /** Problems of a node's params that bounds and options cannot express. */
+  check?(type: string, params: Params, nodeId: string): readonly GraphIssue[];
 }

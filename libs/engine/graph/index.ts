@@ -1,0 +1,11 @@
+export * from './coerce';
+export { graphContract, INPUT_TYPES, parseDefault } from './contract';
+export type { ContractInput, ContractOutput, ContractResult, GraphContract, GraphInputType } from './contract';
+export * from './expand';
+export type { PresetSource } from './flatten';
+export { catalogView } from './node-types';
+export * from './parse';
+export { planGraph } from './plan';
+export type { PlanOptions, PlanResult } from './plan';
+export * from './plan-preset';
+export * from './validate';

@@ -1,0 +1,58 @@
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Whether the value is a JSON object. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A member of its own, or undefined: names such as `constructor` never reach a prototype. */
+export function own(object: JsonObject | null | undefined, key: string): unknown {
+  return object && Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** A value in a few words for a message. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(shorten(value));
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return String(value);
+}
+
+/** A value for an issue's params: plain JSON of bounded size. */
+export function plain(value: unknown): unknown {
+  if (typeof value === 'string') return shorten(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (typeof value === 'boolean' || value === null) return value;
+  return value === undefined ? null : show(value);
+}
+
+/** Names for a message: `a, b, c, ... (12)`. */
+export function listNames(names: readonly string[]): string {
+  if (names.length === 0) return '(none)';
+  const shown = names.slice(0, 12).map(shorten).join(', ');
+  return names.length > 12 ? `${shown}, ... (${names.length})` : shown;
+}
+
+function shorten(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}...` : text;
+}
+
+/** Deeper than any sensible file; keeps `JSON.stringify` and `structuredClone`, which recurse, from overflowing. */
+export const MAX_NESTING = 200;
+
+/** Whether the value nests lists and objects deeper than `MAX_NESTING`; walks without recursion. */
+export function nestsTooDeep(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_NESTING) return true;
+    const next: unknown[] = [];
+    for (const item of level) {
+      if (typeof item !== 'object' || item === null) continue;
+      for (const child of Array.isArray(item) ? item : Object.values(item)) {
+        if (typeof child === 'object' && child !== null) next.push(child);
+      }
+    }
+    level = next;
+  }
+  return false;
+}
