@@ -1,6 +1,7 @@
 import { defineNode, param } from '@cdui/node-sdk';
 import { deviceOf, deviceParam } from '../training/run-options';
 import { readCheckpoint } from './checkpoint';
+import { chosenPath, PATH_INPUT } from './chosen-path';
 import { requireSafetensors, resolveModelPath } from './paths';
 
 /** Puts model and optimizer back to where a checkpoint left them. */
@@ -8,7 +9,7 @@ export const checkpointLoaderNode = defineNode({
   name: 'CheckpointLoader',
   category: 'IO',
   description: 'Restores a model and its optimizer from a checkpoint.',
-  inputs: { model: 'MODEL', optimizer: 'OPTIMIZER' },
+  inputs: { model: 'MODEL', optimizer: 'OPTIMIZER', path: PATH_INPUT },
   outputs: {
     model: 'MODEL',
     optimizer: 'OPTIMIZER',
@@ -27,7 +28,7 @@ export const checkpointLoaderNode = defineNode({
     const model = inputs.model('model');
     const { optimizer, how } = scope.bindOptimizer(inputs.optimizer('optimizer'), model);
     if (how !== 'reused') context.log(`Optimizer ${how} on the parameters of this model`);
-    const path = await resolveModelPath(params.text('path'), context.folders);
+    const path = await resolveModelPath(chosenPath(inputs, params), context.folders);
     await requireSafetensors(path);
     const checkpoint = await readCheckpoint(scope, path);
     await scope.restore(model, checkpoint.model, { strict: true });

@@ -1,5 +1,6 @@
 import { defineNode, param } from '@cdui/node-sdk';
 import { deviceOf, deviceParam } from '../training/run-options';
+import { chosenPath, PATH_INPUT } from './chosen-path';
 import { requireSafetensors, resolveModelPath } from './paths';
 import { readWeights } from './weights';
 
@@ -8,7 +9,7 @@ export const modelLoaderNode = defineNode({
   name: 'ModelLoader',
   category: 'IO',
   description: 'Loads weights from a file into a model.',
-  inputs: { model: ['MODEL?', 'The layers that the weights belong to'] },
+  inputs: { model: ['MODEL?', 'The layers that the weights belong to'], path: PATH_INPUT },
   outputs: { model: 'MODEL' },
   params: {
     path: param.modelFile('', { description: 'The file, in the folder of models' }),
@@ -25,7 +26,7 @@ export const modelLoaderNode = defineNode({
     params.choice('load_mode');
     deviceOf(context, params);
     const model = inputs.model('model');
-    const path = await resolveModelPath(params.text('path'), context.folders);
+    const path = await resolveModelPath(chosenPath(inputs, params), context.folders);
     await requireSafetensors(path);
     const strict = params.bool('strict');
     const weights = await readWeights(context.scope, path);

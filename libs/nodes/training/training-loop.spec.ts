@@ -21,7 +21,7 @@ async function train(
   const { params = {}, rows = 10, batch = 4, validationRows, inputs = {}, tick = 0, ...fake } = setup;
   const run = new FakeRun(fake);
   const clock = (): number => (run.now += tick);
-  const validation = validationRows ? { val_dataloader: fakeLoader(validationRows, 4) } : {};
+  const validation: Record<string, PortValue> = validationRows ? { val_dataloader: fakeLoader(validationRows, 4) } : {};
   const node = trainingLoopNode(clock);
   const result = await node.execute(
     run.context,
