@@ -11,7 +11,7 @@ export default tseslint.config(
     files: ['**/*.mjs'],
     languageOptions: {
       globals: Object.fromEntries(
-        ['console', 'performance', 'process', 'URL', 'setTimeout'].map((name) => [name, 'readonly']),
+        ['console', 'performance', 'process', 'URL', 'clearTimeout', 'setTimeout'].map((name) => [name, 'readonly']),
       ),
     },
     rules: {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { withLock } from '../scripts/lib/lock.mjs';
 import { finished } from './testing/project';
 
@@ -44,6 +45,22 @@ describe('lock', () => {
     await finished(spawn(process.execPath, ['-e', script]));
     expect(existsSync(path)).toBe(true);
     expect(await withLock(path, async () => 'mine', { pollMs: 1 })).toBe('mine');
+  });
+
+  it('is taken over from a dead process that its parent has not noticed', async () => {
+    const script = `import(${JSON.stringify(MODULE)}).then(({ withLock }) => withLock(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL')))`;
+    // The shell starts the holder and becomes a program that never asks after its children.
+    const parent = spawn('sh', ['-c', '"$0" -e "$1" & exec sleep 60', process.execPath, script]);
+    const end = finished(parent);
+    try {
+      while (!existsSync(path)) {
+        await nextTurn();
+      }
+      expect(await withLock(path, async () => 'mine', { pollMs: 1 })).toBe('mine');
+    } finally {
+      parent.kill();
+      await end;
+    }
   });
 
   it('is taken over when the holder is another process by now, or its file is broken', async () => {

@@ -102,17 +102,24 @@ describe('scripts in a fresh clone', () => {
   });
 
   it('repair an install that was killed', async () => {
-    project.npm('mkdir -p node_modules/half; echo installing; echo installing >&2; sleep 60');
+    project.npm('mkdir -p node_modules/half; echo installing >&2; sleep 60');
     const killed = project.start('demo');
     const end = finished(killed);
-    await new Promise<void>((begun) =>
-      killed.stderr?.on('data', (text: string) => text.includes('\ninstalling') && begun()),
-    );
+    await said(killed.stderr, '\ninstalling');
     process.kill(-killed.pid!, 'SIGKILL');
     await end;
     project.npm('');
     expect(await project.run('demo')).toMatchObject({ code: 0, stdout: 'ran []\n' });
     expect(project.npmCalls).toHaveLength(2);
+  });
+
+  it('end an install at once when interrupted, even if npm does not heed it', async () => {
+    project.npm(`trap '' INT TERM; echo installing >&2; while true; do sleep 0.05; done`);
+    const child = project.start('demo');
+    const end = finished(child);
+    await said(child.stderr, '\ninstalling');
+    child.kill('SIGINT');
+    expect(await end).toMatchObject({ code: 130, stdout: '' });
   });
 
   it('install once when two start at the same time', async () => {
@@ -135,7 +142,7 @@ describe('scripts in a fresh clone', () => {
     );
     const child = project.start('demo');
     const end = finished(child);
-    await said(child, 'ready');
+    await said(child.stdout, 'ready');
     child.kill('SIGINT');
     expect(await end).toMatchObject({ code: 130, stdout: 'ready\ntidied up\n' });
   });
@@ -144,7 +151,7 @@ describe('scripts in a fresh clone', () => {
     project.write('apps/cli/demo.ts', `setInterval(() => {}, 1000); console.log('ready');`);
     const child = project.start('demo');
     const end = finished(child);
-    await said(child, 'ready');
+    await said(child.stdout, 'ready');
     child.kill('SIGTERM');
     expect((await end).code).toBe(143);
   });

@@ -13,22 +13,40 @@ export class Exit extends Error {
 /**
  * Runs a program with this terminal and resolves to its exit status. An interrupt reaches the program and gives 130, other
  * signals 128 plus their number, as a shell would say.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {import('node:child_process').SpawnOptions & { graceMs?: number }} [options] after a signal the program gets `graceMs` to
+ *   end by itself; without it, it gets all the time it wants
+ * @returns {Promise<number>}
  */
-export function runChild(command, args, options = {}) {
+export function runChild(command, args, { graceMs, ...options } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: 'inherit', ...options });
     let interrupted = false;
+    let killing;
+    const startGrace = () => {
+      if (graceMs !== undefined) {
+        killing ??= setTimeout(() => child.kill('SIGKILL'), graceMs);
+      }
+    };
+    const pass = (signal) => {
+      child.kill(signal);
+      startGrace();
+    };
     const onInterrupt = () => {
       interrupted = true;
       // A terminal's Ctrl+C goes to the whole group: the program has it already, and a second one could mean "at once".
       if (!hasTerminal()) {
         child.kill('SIGINT');
       }
+      startGrace();
     };
-    const onTerminate = () => child.kill('SIGTERM');
-    const onHangup = () => child.kill('SIGHUP');
+    const onTerminate = () => pass('SIGTERM');
+    const onHangup = () => pass('SIGHUP');
     process.on('SIGINT', onInterrupt).on('SIGTERM', onTerminate).on('SIGHUP', onHangup);
     const done = () => {
+      clearTimeout(killing);
       process.off('SIGINT', onInterrupt).off('SIGTERM', onTerminate).off('SIGHUP', onHangup);
     };
     child.once('error', (error) => {

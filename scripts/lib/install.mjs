@@ -6,6 +6,9 @@ import { mustRun } from './child.mjs';
 /** Written after an install that ran to its end; its absence therefore also means "interrupted". */
 const STAMP = join('node_modules', '.cdui-install.json');
 
+/** npm finishes what it is at, for up to a minute, before it heeds a signal. Nobody has to wait: the next install repairs what is left. */
+const GRACE_MS = 1000;
+
 /** What an install depends on: the lock file, and the platform that native packages were chosen for. */
 export function installKey(
   root,
@@ -41,6 +44,7 @@ export async function install(root, { run = mustRun, env = process.env } = {}) {
     // Standard output belongs to the command that is about to run.
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
+    graceMs: GRACE_MS,
   });
   markInstalled(root);
 }

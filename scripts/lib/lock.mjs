@@ -101,11 +101,15 @@ function isDead(holder) {
   return started !== startOf(pid);
 }
 
-/** When a process started, in the kernel's ticks, where the system tells (Linux); else null. */
+/**
+ * When a process started, in the kernel's ticks, where the system tells (Linux); else null. Null as well for a process that has
+ * ended and only waits for its parent to notice, which in a container can take for ever.
+ */
 function startOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' ? null : fields[19];
   } catch {
     return null;
   }

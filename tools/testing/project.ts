@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import type { Readable } from 'node:stream';
 import { delimiter, dirname, join, resolve } from 'node:path';
 
 const workspace = resolve(__dirname, '../..');
@@ -88,16 +89,16 @@ export function finished(child: ChildProcess): Promise<Finished> {
   return new Promise((done) => child.once('close', (code) => done({ code, stdout, stderr })));
 }
 
-/** Resolves when a process has said `text` on standard output. */
-export function said(child: ChildProcess, text: string): Promise<void> {
+/** Resolves when `text` has come out of a process's stream. */
+export function said(stream: Readable | null, text: string): Promise<void> {
   let all = '';
   return new Promise((done, fail) => {
-    child.stdout?.on('data', (chunk: Buffer) => {
+    stream?.on('data', (chunk: Buffer | string) => {
       all += chunk.toString();
       if (all.includes(text)) {
         done();
       }
     });
-    child.once('close', () => fail(new Error(`ended without saying ${JSON.stringify(text)}: ${all}`)));
+    stream?.once('close', () => fail(new Error(`ended without saying ${JSON.stringify(text)}: ${all}`)));
   });
 }
