@@ -2,7 +2,7 @@ import type { Shape } from '@cdui/tensor/runtime';
 import type { Area } from './axes';
 import { drawAxes, drawRightTicks, rangeOf, scaled, yOf } from './axes';
 import type { Color } from './canvas';
-import { BLACK, BLUE, Canvas, GREY } from './canvas';
+import { BLACK, BLUE, Canvas, GREY, WHITE } from './canvas';
 import { viridis } from './viridis';
 
 /** Numbers in row-major order with their shape. */
@@ -195,12 +195,26 @@ function paint(
   rows: number,
   colorAt: (x: number, y: number) => Color,
 ): void {
+  const columnAt = Int32Array.from({ length: area.width }, (_, x) => Math.floor((x * columns) / area.width));
+  let paintedRow = -1;
+  let colors: readonly Color[] = [];
   for (let y = 0; y < area.height; y++) {
     const row = Math.floor((y * rows) / area.height);
-    for (let x = 0; x < area.width; x++) {
-      canvas.set(area.x + x, area.y + y, colorAt(Math.floor((x * columns) / area.width), row));
-    }
+    if (row !== paintedRow) colors = rowColors(columnAt, (column) => colorAt(column, row));
+    paintedRow = row;
+    for (let x = 0; x < area.width; x++) canvas.set(area.x + x, area.y + y, colors[x] ?? WHITE);
   }
+}
+
+/** One colour for each pixel of a row; a cell's colour is worked out once. */
+function rowColors(columnAt: Int32Array, colorOf: (column: number) => Color): readonly Color[] {
+  const colors: Color[] = [];
+  let current: Color = WHITE;
+  columnAt.forEach((column, x) => {
+    if (x === 0 || column !== columnAt[x - 1]) current = colorOf(column);
+    colors.push(current);
+  });
+  return colors;
 }
 
 function titled(title: string): Canvas {
