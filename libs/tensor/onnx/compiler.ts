@@ -1,4 +1,10 @@
 import type { LossSpec, ModuleSpec, OpName, OptimizerSpec, Shape } from '../runtime';
+import { gradients } from './grad/gradients';
+import { encodeGraph } from './graph/encode';
+import { emitModule } from './layers/module';
+import { emitLoss } from './losses/losses';
+import { emitOp } from './ops/emit';
+import { optimizerPlan } from './optim/optimizer';
 import type { Graph } from './graph/graph';
 import type { Value } from './graph/value';
 
@@ -26,11 +32,20 @@ export interface EmittedOptimizer {
 /** The part of an optimiser that lives outside the graph: state slots and the scalars fed at each step. */
 export interface OptimizerPlan {
   /** State tensors, zero unless `fill` says otherwise. Names are PyTorch's slot names with the parameter's name: `exp_avg.fc.weight`. */
-  slots(parameters: readonly { readonly name: string; readonly shape: Shape }[]): readonly { readonly name: string; readonly shape: Shape; readonly fill: number }[];
+  slots(
+    parameters: readonly { readonly name: string; readonly shape: Shape }[],
+  ): readonly { readonly name: string; readonly shape: Shape; readonly fill: number }[];
   /** Scalar feeds (float32, shape []) of step `step` (from 1). */
-  scalars(step: number, hyper: { readonly lr: number; readonly momentum: number; readonly beta1: number }): Readonly<Record<string, number>>;
+  scalars(
+    step: number,
+    hyper: { readonly lr: number; readonly momentum: number; readonly beta1: number },
+  ): Readonly<Record<string, number>>;
   /** Adds the update to the graph; declares the state and scalar inputs it needs. */
-  emit(graph: Graph, parameters: readonly { readonly name: string; readonly value: Value }[], gradients: readonly Value[]): EmittedOptimizer;
+  emit(
+    graph: Graph,
+    parameters: readonly { readonly name: string; readonly value: Value }[],
+    gradients: readonly Value[],
+  ): EmittedOptimizer;
 }
 
 /** The compiler's surface: vocabulary in, ONNX out. Implemented by the modules beside this file. */
@@ -50,5 +65,18 @@ export interface Compiler {
   gradients(graph: Graph, of: Value, wanted: readonly Value[], seed?: Value): readonly (Value | null)[];
   optimizer(spec: OptimizerSpec): OptimizerPlan;
   /** ONNX model bytes that compute `outputs` (name -> value) from the graph inputs they reach; `inputs` lists those names. */
-  encode(graph: Graph, outputs: Readonly<Record<string, Value>>): { readonly bytes: Uint8Array; readonly inputs: readonly string[]; readonly nodes: number };
+  encode(
+    graph: Graph,
+    outputs: Readonly<Record<string, Value>>,
+  ): { readonly bytes: Uint8Array; readonly inputs: readonly string[]; readonly nodes: number };
 }
+
+/** Vocabulary in, ONNX out. */
+export const compiler: Compiler = {
+  emitOp,
+  emitModule,
+  emitLoss,
+  gradients,
+  optimizer: optimizerPlan,
+  encode: encodeGraph,
+};

@@ -1,4 +1,5 @@
 import type { Shape } from '../../runtime';
+import { typedData, type NumericArray } from './data';
 import type { AttributeValue, GraphDType, Op, Value, Vjp } from './value';
 
 /** Shape and element type of one output of an op. */
@@ -13,6 +14,9 @@ export interface OpOptions {
   readonly vjp?: Vjp;
   readonly differentiable?: readonly Value[];
 }
+
+/** Constants up to this many elements are compared by content and shared. */
+const SHARED_SIZE = 64;
 
 /** An expression graph under construction. Small constants are shared; nothing is emitted that no output needs. */
 export class Graph {
@@ -30,8 +34,8 @@ export class Graph {
   }
 
   /** `data` must have the dtype's typed array: Float32Array, BigInt64Array for int64, Uint8Array for bool. */
-  constant(dtype: GraphDType, shape: Shape, data: ArrayBufferView & { readonly length: number }): Value {
-    const key = data.length <= 64 ? `${dtype}|${shape.join()}|${String(data)}` : null;
+  constant(dtype: GraphDType, shape: Shape, data: NumericArray): Value {
+    const key = data.length <= SHARED_SIZE ? `${dtype}|${shape.join()}|${contents(data)}` : null;
     const known = key === null ? undefined : this.sharedConstants.get(key);
     if (known) return known;
     const value: Value = { id: this.nextId++, shape, dtype, op: null, constant: data };
@@ -39,17 +43,27 @@ export class Graph {
     return value;
   }
 
-  scalar(value: number): Value {
-    return this.constant('float32', [], Float32Array.of(value));
+  /** A constant from plain numbers. */
+  numbers(dtype: GraphDType, shape: Shape, values: ArrayLike<number>): Value {
+    return this.constant(dtype, shape, typedData(dtype, values));
+  }
+
+  scalar(value: number, dtype: GraphDType = 'float32'): Value {
+    return this.numbers(dtype, [], [value]);
   }
 
   /** A 1-D int64 constant: shapes, axes, split sizes. */
   ints(values: readonly number[]): Value {
-    return this.constant('int64', [values.length], BigInt64Array.from(values, (v) => BigInt(v)));
+    return this.numbers('int64', [values.length], values);
   }
 
   /** Adds an ONNX node and returns its outputs. */
-  op(type: string, inputs: readonly (Value | null)[], outputs: readonly OutputSpec[], options: OpOptions = {}): readonly Value[] {
+  op(
+    type: string,
+    inputs: readonly (Value | null)[],
+    outputs: readonly OutputSpec[],
+    options: OpOptions = {},
+  ): readonly Value[] {
     const values: Value[] = [];
     const op: Op = {
       type,
@@ -68,4 +82,9 @@ export class Graph {
   op1(type: string, inputs: readonly (Value | null)[], output: OutputSpec, options: OpOptions = {}): Value {
     return this.op(type, inputs, [output], options)[0]!;
   }
+}
+
+/** Bytes, so that 0 and -0 stay apart. */
+function contents(data: NumericArray): string {
+  return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('latin1');
 }
