@@ -91,18 +91,18 @@ export class ClientTrainer implements Trainer {
   }
 
   async step(batch: Batch, options: StepOptions = {}): Promise<StepTicket> {
-    this.checkOpen();
-    await this.window.room();
-    this.checkOpen();
-    const used = this.check.check(batch);
     const { apply = true, scale = 1 } = options;
     const { connection, handle } = this.seat;
-    const seq = connection.send(this.from, (blob): Command => {
-      return 'host' in batch
-        ? ['stepHost', handle.id, hostFields(batch, used, blob), apply, scale]
-        : ['step', handle.id, rowsOf(batch, used), blob(copyOf(batch.rows)), apply, scale];
+    this.checkOpen();
+    await this.window.enter(() => {
+      this.checkOpen();
+      const used = this.check.check(batch);
+      return connection.send(this.from, (blob): Command => {
+        return 'host' in batch
+          ? ['stepHost', handle.id, hostFields(batch, used, blob), apply, scale]
+          : ['step', handle.id, rowsOf(batch, used), blob(copyOf(batch.rows)), apply, scale];
+      });
     });
-    this.window.add(seq);
     const index = this.accepted++;
     return { index, loss: () => this.lossOf(index) };
   }
@@ -190,17 +190,17 @@ export class ClientEvaluator implements Evaluator {
   }
 
   async step(batch: Batch): Promise<void> {
-    this.checkOpen();
-    await this.window.room();
-    this.checkOpen();
-    const used = this.check.check(batch);
     const { connection, handle } = this.seat;
-    const seq = connection.send(this.from, (blob): Command => {
-      return 'host' in batch
-        ? ['evalHost', handle.id, hostFields(batch, used, blob)]
-        : ['eval', handle.id, rowsOf(batch, used), blob(copyOf(batch.rows))];
+    this.checkOpen();
+    await this.window.enter(() => {
+      this.checkOpen();
+      const used = this.check.check(batch);
+      return connection.send(this.from, (blob): Command => {
+        return 'host' in batch
+          ? ['evalHost', handle.id, hostFields(batch, used, blob)]
+          : ['eval', handle.id, rowsOf(batch, used), blob(copyOf(batch.rows))];
+      });
     });
-    this.window.add(seq);
   }
 
   async collect(): Promise<{ losses: Float32Array; correct: number; count: number }> {

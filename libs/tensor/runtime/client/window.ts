@@ -14,6 +14,7 @@ export class StepWindow {
   private stepMs: number | null = null;
   private lastAck = 0;
   private readonly stop: () => void;
+  private turn: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly connection: Connection,
@@ -31,8 +32,20 @@ export class StepWindow {
     return Math.min(MOST, Math.max(LEAST, Math.floor(TARGET_MS / this.stepMs)));
   }
 
-  /** Waits for room. Rejects with `cancelled` when the signal aborts, now or while waiting. */
-  async room(): Promise<void> {
+  /**
+   * Runs `issue`, which returns the step's sequence number, when there is room; callers take their turns in order.
+   * Rejects with `cancelled` when the signal aborts, now or while waiting.
+   */
+  enter(issue: () => number): Promise<void> {
+    const entered = this.turn.then(async () => {
+      await this.room();
+      this.add(issue());
+    });
+    this.turn = entered.catch(() => undefined);
+    return entered;
+  }
+
+  private async room(): Promise<void> {
     this.checkSignal();
     while (this.open.length >= this.size) {
       await this.orAborted(this.connection.whenDone(this.open[this.open.length - this.size]!));
@@ -40,7 +53,7 @@ export class StepWindow {
     }
   }
 
-  add(seq: number): void {
+  private add(seq: number): void {
     if (this.open.length === 0) this.lastAck = this.now();
     this.open.push(seq);
   }
