@@ -34,6 +34,8 @@ export interface TrainingPlan {
   readonly batchMetrics: boolean;
   readonly logInterval: number;
   readonly logGradNorm: boolean;
+  readonly logUpdateRatio: boolean;
+  readonly deterministic: boolean;
   /** Epochs, optimizer steps between periodic checkpoints; 0 writes none. */
   readonly checkpointEvery: number;
   readonly checkpointEverySteps: number;

@@ -64,7 +64,8 @@ export class TrainingRun {
       precision,
       signal,
       ...(plan.gradClipNorm > 0 && { clipGradNorm: plan.gradClipNorm }),
-      ...(plan.logGradNorm && { observe: { gradNorm: true } }),
+      deterministic: plan.deterministic || context.deterministic,
+      observe: { gradNorm: plan.logGradNorm, updateRatio: plan.logUpdateRatio },
     });
     this.evaluator = validation
       ? scope.evaluator({
@@ -252,21 +253,21 @@ export class TrainingRun {
   }
 
   /** Series of single batches; `first` is the number of batches before these. */
-  private reportColumns({ loss, gradNorm, gradNormClipped }: StepColumns, first: number): void {
-    const { batchMetrics, logInterval, logGradNorm } = this.plan;
-    if (!batchMetrics && !logGradNorm) return;
-    for (let row = 0; row < loss.length; row++) {
-      const number = first + row + 1;
-      if (number % logInterval !== 0) continue;
-      if (batchMetrics) this.context.metric('train_loss_batch', loss[row]!, number);
-      if (!logGradNorm) continue;
-      for (const [name, column] of [
-        ['grad_norm', gradNorm],
-        ['grad_norm_clipped', gradNormClipped],
-      ] as const) {
-        const value = column?.[row];
-        if (value !== undefined && !Number.isNaN(value)) this.context.metric(name, value, number);
-      }
+  private reportColumns({ loss, gradNorm, gradNormClipped, updateRatio }: StepColumns, first: number): void {
+    const { batchMetrics, logInterval } = this.plan;
+    const series = {
+      ...(batchMetrics && { train_loss_batch: loss }),
+      ...(gradNorm && { grad_norm: gradNorm }),
+      ...(gradNormClipped && { grad_norm_clipped: gradNormClipped }),
+      ...(updateRatio && { update_ratio: updateRatio }),
+    };
+    for (const [name, column] of Object.entries(series)) {
+      column.forEach((value, row) => {
+        const batch = first + row + 1;
+        // A step that only gathers gradients has no norm: its cell is not a number.
+        const empty = Number.isNaN(value) && name !== 'train_loss_batch';
+        if (batch % logInterval === 0 && !empty) this.context.metric(name, value, batch);
+      });
     }
   }
 

@@ -58,10 +58,17 @@ export function trainingLoopNode(clock: MonotonicClock = () => performance.now()
         advanced: true,
       }),
       log_grad_norm: param.bool(false, { description: 'Record the norm of the gradients', advanced: true }),
+      log_update_ratio: param.bool(false, {
+        description: 'Record how much a step changes the weights',
+        advanced: true,
+      }),
+      deterministic: param.bool(false, {
+        description: 'Fixed number of threads: equal runs give equal numbers',
+        advanced: true,
+      }),
       precision: precisionParam,
       accumulate_steps: param.int(1, { min: 1, description: 'Batches per optimizer step', advanced: true }),
       max_steps: param.int(0, {
-        min: 0,
         description: 'Optimizer steps after which it ends; 0 is no limit',
         advanced: true,
       }),
@@ -70,17 +77,14 @@ export function trainingLoopNode(clock: MonotonicClock = () => performance.now()
         advanced: true,
       }),
       val_every_steps: param.int(0, {
-        min: 0,
         description: 'Optimizer steps between validations within an epoch; 0 makes none',
         advanced: true,
       }),
       checkpoint_every: param.int(0, {
-        min: 0,
         description: 'Epochs between checkpoints; 0 writes none',
         advanced: true,
       }),
       checkpoint_every_steps: param.int(0, {
-        min: 0,
         description: 'Optimizer steps between checkpoints; 0 writes none',
         advanced: true,
       }),
@@ -145,6 +149,8 @@ function planOf(context: NodeContext, inputs: InputReader, params: ParamReader):
     batchMetrics: params.bool('batch_metrics'),
     logInterval: params.int('log_interval'),
     logGradNorm: params.bool('log_grad_norm'),
+    logUpdateRatio: params.bool('log_update_ratio'),
+    deterministic: params.bool('deterministic'),
     checkpointEvery: params.int('checkpoint_every'),
     checkpointEverySteps: params.int('checkpoint_every_steps'),
     valEverySteps: params.int('val_every_steps'),
