@@ -1,3 +1,4 @@
 export * from './graph';
 export * from './observer';
 export * from './plan-types';
+export * from './run';

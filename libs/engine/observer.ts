@@ -1,4 +1,4 @@
-import type { NodeStatus, OutputEntry, WarningPayload } from '@cdui/protocol';
+import type { NodeStatus, OutputEntry, PortFacts, WarningPayload } from '@cdui/protocol';
 
 /** Where a report comes from: the node as it stands in the file, and the inner node when it lies in a container. */
 export interface NodeOrigin {
@@ -16,7 +16,10 @@ export interface StatusReport {
   readonly errorType?: string;
   /** Stack, in debug mode only. */
   readonly trace?: string;
+  /** What the node shows besides its ports: text, images, charts, progress. */
   readonly outputs?: readonly OutputEntry[];
+  /** What its output ports carry. */
+  readonly ports?: readonly PortFacts[];
 }
 
 /**

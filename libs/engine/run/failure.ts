@@ -1,0 +1,31 @@
+import { describeNode } from '@cdui/node-sdk';
+import type { PlannedNode } from '../plan-types';
+
+/** A node's error in the words of a report. */
+export interface Failure {
+  readonly message: string;
+  /** `out_of_memory`, the error's code, or its class. */
+  readonly type: string;
+  readonly trace: string | undefined;
+}
+
+export const OUT_OF_MEMORY = 'out_of_memory';
+
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof Error)) return { message: String(error), type: 'Error', trace: undefined };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
+  return { message: error.message || error.name, type: code ?? error.name, trace: error.stack };
+}
+
+/** Whether the error says no more than that the run is being stopped. */
+export function isStop(error: unknown, signal: AbortSignal): boolean {
+  if (!signal.aborted) return false;
+  if (error === signal.reason) return true;
+  return error instanceof Error && (error.name === 'AbortError' || failureOf(error).type === 'cancelled');
+}
+
+/** The run's error for a node's: names the node, unless the message does so already. */
+export function runError(node: PlannedNode, failure: Failure): string {
+  const label = describeNode(node);
+  return failure.message.includes(`"${node.id}"`) ? failure.message : `${label}: ${failure.message}`;
+}

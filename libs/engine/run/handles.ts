@@ -1,0 +1,24 @@
+import type { PortValue } from '@cdui/node-sdk';
+import { handlesOf } from '@cdui/node-sdk';
+import type { Handle, Scope } from '@cdui/tensor/runtime';
+
+/** A node's outputs, port -> value. */
+export type Outputs = Readonly<Record<string, PortValue>>;
+
+/** Every handle in a node's outputs, once; private ports (`__...`) do not leave the node. */
+export function handlesOfOutputs(outputs: Outputs): readonly Handle[] {
+  const found = new Set<Handle>();
+  for (const [port, value] of Object.entries(outputs)) {
+    if (!port.startsWith('__')) for (const handle of handlesOf(value)) found.add(handle);
+  }
+  return [...found];
+}
+
+/** Takes a reference to each: the scope's own where it made the handle, one more where a node only passed it on. */
+export function hold(handles: readonly Handle[], scope: Scope): void {
+  for (const handle of handles) scope.keep(handle);
+}
+
+export function release(handles: readonly Handle[]): void {
+  for (const handle of handles) handle.release();
+}

@@ -1,0 +1,142 @@
+import type { NodeContext, PortValue, TraceStep, WeightStore } from '@cdui/node-sdk';
+import type { OutputEntry, RunFolders, WarningPayload } from '@cdui/protocol';
+import type { Handle, Scope, TensorRuntime } from '@cdui/tensor/runtime';
+import type { NodeOrigin } from '../observer';
+import type { PlannedNode } from '../plan-types';
+import { hold, release } from './handles';
+import type { RunEnvironment } from './run-environment';
+import { deriveSeed } from './seeds';
+
+/** Characters of a node's log that its report carries; the console gets all of it. */
+const REPORTED_LOG = 64 * 1024;
+
+/** What one execution of a node may use, and what it left behind to be reported. */
+export class ExecutionContext implements NodeContext {
+  readonly shown: OutputEntry[] = [];
+  readonly steps: TraceStep[] = [];
+  private readonly borrowed: Handle[] = [];
+  private logged = '';
+
+  constructor(
+    protected readonly run: RunEnvironment,
+    protected readonly node: Pick<PlannedNode, 'id' | 'origin'>,
+    readonly scope: Scope,
+    readonly weights: WeightStore | null,
+  ) {}
+
+  get nodeId(): string {
+    return this.node.id;
+  }
+  get runId(): string {
+    return this.run.runId;
+  }
+  get runtime(): TensorRuntime {
+    return this.run.runtime;
+  }
+  get device(): string {
+    return this.run.device;
+  }
+  get seed(): number | null {
+    return this.seedFor(this.node.id);
+  }
+  get deterministic(): boolean {
+    return this.run.deterministic;
+  }
+  get verbose(): boolean {
+    return this.run.verbose;
+  }
+  get recordGradients(): boolean {
+    return this.run.recordGradients;
+  }
+  get folders(): RunFolders {
+    return this.run.folders;
+  }
+  get cancelled(): boolean {
+    return this.run.stop.requested;
+  }
+  get signal(): AbortSignal {
+    return this.run.stop.signal;
+  }
+  get recordsArtifacts(): boolean {
+    return this.run.recordsArtifacts;
+  }
+
+  seedFor(label: string): number | null {
+    return this.run.seed === null ? null : deriveSeed(this.run.seed, label);
+  }
+
+  log(text: string): void {
+    if (this.logged.length < REPORTED_LOG) this.logged += this.logged === '' ? text : `\n${text}`;
+    this.run.reports.console(`${text}\n`);
+  }
+
+  progress(frame: Readonly<Record<string, unknown>>): void {
+    this.run.reports.status({
+      origin: this.origin,
+      status: 'progress',
+      outputs: [{ output_kind: 'progress', progress: frame }],
+    });
+  }
+
+  metric(name: string, value: number, step: number): void {
+    this.run.reports.metric(this.origin, name, value, step);
+  }
+
+  artifact(kind: string, path: string, meta: Readonly<Record<string, unknown>> = {}): void {
+    if (this.run.recordsArtifacts) this.run.reports.artifact(this.origin, kind, path, meta);
+  }
+
+  warn(warning: WarningPayload): void {
+    this.run.reports.warning(warning);
+  }
+
+  output(entry: OutputEntry): void {
+    this.shown.push(entry);
+  }
+
+  step(step: TraceStep): void {
+    if (this.verbose) this.steps.push(step);
+  }
+
+  drained(): Promise<void> {
+    return this.run.reports.drained();
+  }
+
+  runPreset(name: string, input: PortValue, index: number): Promise<PortValue> {
+    const { node, scope } = this;
+    return this.run.runPreset({ caller: node, scope, name, input, index, borrow: (handles) => this.borrow(handles) });
+  }
+
+  /** Gives back what presets returned to this node; its outputs are held by then. */
+  releaseBorrowed(): void {
+    release(this.borrowed.splice(0));
+  }
+
+  /** What the node showed, its log first. */
+  entries(): readonly OutputEntry[] {
+    return this.logged === '' ? this.shown : [{ output_kind: 'text', text: this.logged }, ...this.shown];
+  }
+
+  private get origin(): NodeOrigin {
+    return this.node.origin;
+  }
+
+  private borrow(handles: readonly Handle[]): void {
+    hold(handles, this.scope);
+    this.borrowed.push(...handles);
+  }
+}
+
+/** The context of a node inside a preset that a node runs as a function: it computes, logs and warns, and reports nothing else. */
+export class QuietContext extends ExecutionContext {
+  override progress(): void {}
+  override metric(): void {}
+  override artifact(): void {}
+  override step(): void {}
+  override get verbose(): boolean {
+    return false;
+  }
+  override get recordsArtifacts(): boolean {
+    return false;
+  }
+}
