@@ -19,11 +19,12 @@ const config: Config = {
   testMatch: ['**/*.spec.ts'],
   testEnvironment: join(root, 'testing/node-environment.ts'),
   transform: { '^.+\\.(ts|mjs)$': ['@swc/jest', { ...swc, sourceMaps: 'inline', swcrc: false }] },
+  resolver: join(root, 'testing/resolver.cjs'),
   moduleNameMapper: { '^@cdui/(.*)$': '<rootDir>/libs/$1' },
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.codefyui/'],
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/dist/'],
-  testTimeout: 30_000,
+  testTimeout: 60_000,
 };
 
 export default config;

@@ -73,6 +73,8 @@ export const ROOMS = {
 const FREE = ['**/*.spec.ts', '**/testing/**'];
 /** Folders are not nested deeper than this below a room; a relative import is checked against the depth of its file. */
 const MAX_DEPTH = 6;
+/** Where a room's name is over: it may go on below, or be the file itself (dynamic imports name its extension). */
+const END = '(?:/|\\.js$|$)';
 const IMPURE_GLOBALS = [
   'Buffer',
   'Date',
@@ -165,9 +167,9 @@ function describe(folder, { values, types = [], lazy = [] }) {
 
 /** Matches names that start with the prefix and are none of those given, nor below one of them. */
 function allBut(prefix, names) {
-  return names.length === 0 ? `^${prefix}` : `^${prefix}(?!(?:${names.join('|')})(?:/|$))`;
+  return names.length === 0 ? `^${prefix}` : `^${prefix}(?!(?:${names.join('|')})${END})`;
 }
 
 function anyOf(prefix, names) {
-  return `^${prefix}(?:${names.join('|')})(?:/|$)`;
+  return `^${prefix}(?:${names.join('|')})${END}`;
 }

@@ -44,11 +44,12 @@ describe('layers', () => {
     ['libs/run-host/host.ts', `import '@cdui/engine';\nimport '@cdui/tensor/onnx';`],
     [
       'apps/cli/graph-run.ts',
-      `import type { RunHost } from '@cdui/run-host';\nexport const f = () => import('@cdui/run-host');\nexport type { RunHost };`,
+      `import type { RunHost } from '@cdui/run-host';\nexport const f = () => import('@cdui/run-host/index.js');\nexport type { RunHost };`,
     ],
     ['apps/agent/child/main.ts', `import '@cdui/run-host';\nimport '../connection';`],
     ['apps/control-plane/runs/local.ts', `import '@cdui/run-host/client';`],
     ['libs/engine/plan.spec.ts', `import '@cdui/nodes';\nimport '../../testing/graphs';`],
+    ['libs/run-host/client/start.ts', `export const f = () => import('@cdui/host/entry.js');`],
   ])('lets %s say %j', async (path, text) => {
     expect(await complaints(path, text)).toEqual([]);
   });
