@@ -1,5 +1,5 @@
-import { PNG } from 'pngjs';
 import { GLYPH_HEIGHT, GLYPH_WIDTH, glyphPixel } from './font';
+import { encodePng } from './png';
 
 export type Color = readonly [red: number, green: number, blue: number];
 
@@ -16,22 +16,27 @@ export interface TextStyle {
 
 /** An opaque picture to draw on. Coordinates are pixels from the upper left; whatever lies outside is clipped. */
 export class Canvas {
-  private readonly image: PNG;
+  private readonly pixels: Uint8Array;
 
   constructor(
     readonly width: number,
     readonly height: number,
   ) {
-    this.image = new PNG({ width, height });
-    this.image.data.fill(255);
+    this.pixels = new Uint8Array(width * height * 3).fill(255);
   }
 
   set(x: number, y: number, [red, green, blue]: Color): void {
     if (x < 0 || y < 0 || x >= this.width || y >= this.height) return;
-    const at = (y * this.width + x) * 4;
-    this.image.data[at] = red;
-    this.image.data[at + 1] = green;
-    this.image.data[at + 2] = blue;
+    const at = (y * this.width + x) * 3;
+    this.pixels[at] = red;
+    this.pixels[at + 1] = green;
+    this.pixels[at + 2] = blue;
+  }
+
+  /** The colour of a pixel inside the picture. */
+  pixel(x: number, y: number): Color {
+    const at = (y * this.width + x) * 3;
+    return [this.pixels[at] ?? 0, this.pixels[at + 1] ?? 0, this.pixels[at + 2] ?? 0];
   }
 
   fill(x: number, y: number, width: number, height: number, color: Color): void {
@@ -87,7 +92,6 @@ export class Canvas {
 
   /** The picture as a PNG file in base64. */
   toBase64(): string {
-    // Unfiltered rows: plots are flat areas, which pack well as they are, and trying filters costs ten times as long.
-    return PNG.sync.write(this.image, { filterType: 0 }).toString('base64');
+    return encodePng(this.width, this.height, this.pixels).toString('base64');
   }
 }

@@ -11,32 +11,29 @@ const data = (values: readonly number[], shape: readonly number[] = [values.leng
   values: Float64Array.from(values),
   bytes,
 });
-const decoded = (plot: Plot | null): PNG => PNG.sync.read(Buffer.from(plot?.canvas.toBase64() ?? '', 'base64'));
-const pixel = (png: PNG, x: number, y: number): readonly number[] => {
-  const at = (y * png.width + x) * 4;
-  return [png.data[at] ?? -1, png.data[at + 1] ?? -1, png.data[at + 2] ?? -1];
-};
+const pixel = (canvas: Canvas, x: number, y: number): readonly number[] => canvas.pixel(x, y);
 /** How many pixels have a colour, and where they begin and end as [left, top, right, bottom]. */
-const extent = (png: PNG, [red, green, blue]: readonly number[]): { count: number; box: readonly number[] } => {
-  const { data: bytes, width } = png;
+const extent = (canvas: Canvas, color: readonly number[]): { count: number; box: readonly number[] } => {
   let [count, left, top, right, bottom] = [0, Infinity, Infinity, -1, -1];
-  for (let at = 0; at < bytes.length; at += 4) {
-    if (bytes[at] !== red || bytes[at + 1] !== green || bytes[at + 2] !== blue) continue;
-    const x = (at / 4) % width;
-    const y = (at / 4 - x) / width;
-    count++;
-    if (x < left) left = x;
-    if (x > right) right = x;
-    if (top > y) top = y;
-    bottom = y;
+  for (let y = 0; y < canvas.height; y++) {
+    for (let x = 0; x < canvas.width; x++) {
+      const [red, green, blue] = canvas.pixel(x, y);
+      if (red !== color[0] || green !== color[1] || blue !== color[2]) continue;
+      count++;
+      if (x < left) left = x;
+      if (x > right) right = x;
+      if (top > y) top = y;
+      bottom = y;
+    }
   }
   return { count, box: [left, top, right, bottom] };
 };
+const canvasOf = (plot: Plot | null): Canvas => plot?.canvas ?? new Canvas(0, 0);
 const BLUE = [31, 119, 180];
 
 describe('plots', () => {
   it('draws a line through the area, from the first value to the last', () => {
-    const png = decoded(linePlot(data([0, 1, 2, 3]), 'Loss'));
+    const png = canvasOf(linePlot(data([0, 1, 2, 3]), 'Loss'));
     expect([png.width, png.height]).toEqual([WIDTH, HEIGHT]);
     const [left, top, right, bottom] = extent(png, BLUE).box;
     expect([left, right]).toEqual([100, 770]);
@@ -46,11 +43,11 @@ describe('plots', () => {
   });
 
   it('leaves gaps where values are not finite, and draws one value alone', () => {
-    const whole = extent(decoded(linePlot(data([1, 2, 1, 2, 1]), '')), BLUE).count;
-    const gap = extent(decoded(linePlot(data([1, 2, NaN, 2, 1]), '')), BLUE).count;
+    const whole = extent(canvasOf(linePlot(data([1, 2, 1, 2, 1]), '')), BLUE).count;
+    const gap = extent(canvasOf(linePlot(data([1, 2, NaN, 2, 1]), '')), BLUE).count;
     expect(gap).toBeLessThan(whole);
     expect(gap).toBeGreaterThan(0);
-    expect(extent(decoded(linePlot(data([5]), '')), BLUE).count).toBeGreaterThan(0);
+    expect(extent(canvasOf(linePlot(data([5]), '')), BLUE).count).toBeGreaterThan(0);
     expect(linePlot(data([1, Infinity]), 'T').chart).toEqual({
       type: 'line',
       title: 'T',
@@ -65,13 +62,20 @@ describe('plots', () => {
     expect((chart?.['values'] as number[]).slice(0, 3)).toEqual([0, 3, 6]);
   });
 
+  it('gives pictures that fit into an event', () => {
+    const values = Array.from({ length: 400 }, (_, index) => Math.sin(index / 20) * index);
+    for (const plot of [linePlot, histogramPlot, heatmapPlot, imagePlot]) {
+      expect(plot(data(values, [20, 20]), 'A title of usual length')?.canvas.toBase64().length).toBeLessThan(30_000);
+    }
+  });
+
   it('counts into 50 bins, the last of which holds the largest value', () => {
     const plot = histogramPlot(data([0, 0, 0, 0.5, 1, NaN]), '');
     const counts = plot.chart?.['counts'] as number[];
     expect(counts).toHaveLength(50);
     expect([counts[0], counts[25], counts[49]]).toEqual([3, 1, 1]);
     expect(counts.reduce((sum, value) => sum + value)).toBe(5);
-    const png = decoded(plot);
+    const png = canvasOf(plot);
     expect(pixel(png, 106, 300)).toEqual(BLUE);
     expect(pixel(png, 106, 60)).not.toEqual(BLUE);
     expect(pixel(png, 440, 500)).toEqual(BLUE);
@@ -79,7 +83,7 @@ describe('plots', () => {
   });
 
   it('paints a matrix in viridis, row by row, with a bar', () => {
-    const png = decoded(heatmapPlot(data([0, 1, 2, 3], [2, 2]), ''));
+    const png = canvasOf(heatmapPlot(data([0, 1, 2, 3], [2, 2]), ''));
     const cell = (column: number, row: number) => pixel(png, 80 + 140 + column * 280, 50 + 120 + row * 245);
     expect([cell(0, 0), cell(1, 0), cell(0, 1), cell(1, 1)]).toEqual([
       viridis(0),
@@ -105,18 +109,18 @@ describe('plots', () => {
     ['HWC', [1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0], [2, 2, 3]],
     ['NCHW', [1, 0, 0, 1, 0, 0], [1, 3, 1, 2]],
   ])('shows a colour image %s', (_name, values, shape) => {
-    const png = decoded(imagePlot(data(values, shape), ''));
+    const png = canvasOf(imagePlot(data(values, shape), ''));
     expect(pixel(png, 200, 300)).toEqual([255, 0, 0]);
     expect(pixel(png, 600, 300)).toEqual([0, 255, 0]);
   });
 
   it('clips floats, takes bytes as they are, and shows one channel in grey', () => {
-    const floats = decoded(imagePlot(data([-1, 7], [1, 2]), ''));
+    const floats = canvasOf(imagePlot(data([-1, 7], [1, 2]), ''));
     expect([pixel(floats, 200, 300), pixel(floats, 600, 300)]).toEqual([
       [0, 0, 0],
       [255, 255, 255],
     ]);
-    const bytes = decoded(imagePlot(data([51, 204], [1, 1, 2], true), ''));
+    const bytes = canvasOf(imagePlot(data([51, 204], [1, 1, 2], true), ''));
     expect([pixel(bytes, 200, 300), pixel(bytes, 600, 300)]).toEqual([
       [51, 51, 51],
       [204, 204, 204],
@@ -124,7 +128,7 @@ describe('plots', () => {
   });
 
   it('lays a batch out as a contact sheet with a gap', () => {
-    const png = decoded(imagePlot(data([1, 0, 0, 1, 1], [5, 1, 1, 1]), ''));
+    const png = canvasOf(imagePlot(data([1, 0, 0, 1, 1], [5, 1, 1, 1]), ''));
     // Three across, two down: five cells of width 760 / 5 with gaps of one sheet pixel, that is 152 wide.
     const at = (column: number, row: number) => pixel(png, 20 + 76 + column * 304, 88 + 76 + row * 304)[0];
     expect([at(0, 0), at(1, 0), at(2, 0), at(0, 1), at(1, 1), at(2, 1)]).toEqual([255, 0, 0, 255, 255, 190]);
@@ -135,7 +139,7 @@ describe('plots', () => {
   });
 
   it('shows the maps of many channels one by one', () => {
-    const png = decoded(imagePlot(data([1, 0, 1, 0, 0, 0], [6, 1, 1]), ''));
+    const png = canvasOf(imagePlot(data([1, 0, 1, 0, 0, 0], [6, 1, 1]), ''));
     expect(pixel(png, 96, 164)).toEqual([255, 255, 255]);
   });
 });
@@ -161,13 +165,28 @@ describe('axes', () => {
   });
 });
 
+describe('Canvas', () => {
+  it('becomes a PNG file that others can read', () => {
+    const canvas = new Canvas(17, 9);
+    for (let y = 0; y < 9; y++) for (let x = 0; x < 17; x++) canvas.set(x, y, [x * 15, y * 28, (x * y) % 256]);
+    canvas.set(-1, 0, [1, 1, 1]);
+    canvas.set(17, 0, [1, 1, 1]);
+    const png = PNG.sync.read(Buffer.from(canvas.toBase64(), 'base64'));
+    expect([png.width, png.height]).toEqual([17, 9]);
+    for (let y = 0; y < 9; y++) {
+      for (let x = 0; x < 17; x++) {
+        expect([...png.data.subarray((y * 17 + x) * 4, (y * 17 + x) * 4 + 4)]).toEqual([...canvas.pixel(x, y), 255]);
+      }
+    }
+  });
+});
+
 describe('text', () => {
   it('is drawn where it is asked to be', () => {
     const canvas = new Canvas(40, 20);
     canvas.text(39, 2, 'L', [1, 2, 3], { scale: 1, align: 'right' });
-    const png = PNG.sync.read(Buffer.from(canvas.toBase64(), 'base64'));
-    expect(extent(png, [1, 2, 3]).box).toEqual([34, 2, 38, 8]);
-    expect(extent(png, [1, 2, 3]).count).toBe(7 + 4);
+    expect(extent(canvas, [1, 2, 3]).box).toEqual([34, 2, 38, 8]);
+    expect(extent(canvas, [1, 2, 3]).count).toBe(7 + 4);
   });
 
   it('has a glyph of its own for every printable character, and a box for the rest', () => {
