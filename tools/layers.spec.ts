@@ -49,6 +49,7 @@ describe('layers', () => {
     ['apps/agent/child/main.ts', `import '@cdui/run-host';\nimport '../connection';`],
     ['apps/control-plane/runs/local.ts', `import '@cdui/run-host/client';`],
     ['libs/engine/plan.spec.ts', `import '@cdui/nodes';\nimport '../../testing/graphs';`],
+    ['libs/tensor/runtime/client/window.ts', `import '../ops';\nexport const now = () => performance.now();`],
     ['libs/run-host/client/start.ts', `export const f = () => import('@cdui/host/entry.js');`],
   ])('lets %s say %j', async (path, text) => {
     expect(await complaints(path, text)).toEqual([]);
@@ -80,6 +81,11 @@ describe('layers', () => {
     ['a framework in a library', 'libs/run-host/host.ts', `import '@nestjs/common';`],
     ['Node built-ins in a pure room', 'libs/protocol/frames.ts', `import 'node:fs';`],
     ['the clock in a pure room', 'libs/protocol/frames.ts', `export const now = () => Date.now();`],
+    [
+      'the clock on the wall where only the steady one is allowed',
+      'libs/tensor/runtime/client/window.ts',
+      `export const now = () => Date.now();`,
+    ],
     ['chance in a pure room', 'libs/execution/events.ts', `export const id = () => Math.random();`],
   ])('refuses %s (%s)', async (_what, path, text) => {
     expect(await complaints(path, text)).toEqual([expect.stringContaining('tools/layers.mjs')]);
