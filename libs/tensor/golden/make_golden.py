@@ -369,7 +369,7 @@ def training():
         for clip in [None, 0.5] if name in ("SGD", "Adam") else [None]:
             training_case(f"{name}{' clipped' if clip else ''}", chain([tl("Linear", in_features=4, out_features=6), tl("Tanh"), tl("Linear", in_features=6, out_features=3)]),
                           {"x": uniform(8, 4)}, uniform(8, 3), {"type": "MSE"}, nn.MSELoss(), spec, make, 12, clip)
-    training_case("convolutional network", chain([tl("Conv2d", in_channels=1, out_channels=4, kernel_size=3, padding=1), tl("BatchNorm2d", num_features=4), tl("ReLU"), tl("MaxPool2d", kernel_size=2),
+    training_case("convolutional network", chain([tl("Conv2d", in_channels=1, out_channels=4, kernel_size=3, padding=1, bias=False), tl("BatchNorm2d", num_features=4), tl("ReLU"), tl("MaxPool2d", kernel_size=2),
                   tl("Conv2d", in_channels=4, out_channels=6, kernel_size=3, padding=1), tl("ReLU"), tl("MaxPool2d", kernel_size=2), tl("Flatten"), tl("Linear", in_features=24, out_features=5)]),
                   {"x": uniform(8, 1, 8, 8)}, torch.randint(0, 5, (8,)), {"type": "CrossEntropy"}, nn.CrossEntropyLoss(), {"type": "Adam", "lr": 0.005}, lambda p: torch.optim.Adam(p, lr=0.005), 10)
     mha = SelfAttention(nn.MultiheadAttention(8, 2, batch_first=True))
