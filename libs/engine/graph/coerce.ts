@@ -3,7 +3,7 @@ import type { ContractInput, GraphContract, GraphInputType } from './contract';
 import { Issues } from './issues';
 import { isObject, listNames, nestsTooDeep, own, show } from './json';
 
-/** Values of a call, by input name; optional inputs that were not given have their default. */
+/** Values of a call, by input name; optional inputs that were not given are left to the node's default. */
 export interface CoercedInputs {
   readonly values: Readonly<Record<string, unknown>>;
   readonly issues: readonly GraphIssue[];
@@ -29,8 +29,7 @@ export function coerceInputs(contract: GraphContract, given: unknown): CoercedIn
   const values = contract.inputs.flatMap((input) => {
     const value = own(given, input.name);
     if (value === undefined) {
-      if (!input.required) return [[input.name, input.default] as const];
-      report(issues, input, 'is required: give it a value');
+      if (input.required) report(issues, input, 'is required: give it a value');
       return [];
     }
     const problem = problemOf(value, input.type);

@@ -8,4 +8,5 @@ export * from './parse';
 export { planGraph } from './plan';
 export type { PlanOptions, PlanResult } from './plan';
 export * from './plan-preset';
+export * from './secrets';
 export * from './validate';

@@ -32,5 +32,16 @@ export function makeIssue(
     key,
     Array.isArray(value) ? value.slice(0, 100).map(plain) : plain(value),
   ]);
-  return { message, code, node_id: node, params: Object.fromEntries(entries) as GraphIssue['params'] };
+  return {
+    message: bounded(message),
+    code,
+    node_id: node,
+    params: Object.fromEntries(entries) as GraphIssue['params'],
+  };
+}
+
+/** Ids and types come from a file and can be of any length; what matters of a message must stay readable. */
+function bounded(message: string): string {
+  const short = message.replace(/\S{161,}/g, (word) => `${word.slice(0, 160)}...`);
+  return short.length > 2000 ? `${short.slice(0, 2000)}...` : short;
 }

@@ -2,6 +2,7 @@ import type { NodeRegistry, PresetRegistry } from '@cdui/node-sdk';
 import type { GraphIssue, PresetDefinition } from '@cdui/protocol';
 import type { Plan } from '../plan-types';
 import { checkGraph, cycleIssue } from './checks';
+import type { FlatEdge, FlatGraph, FlatNode } from './flat-graph';
 import { flatten } from './flatten';
 import { makeIssue } from './issues';
 import { catalogView, NodeTypes } from './node-types';
@@ -54,7 +55,7 @@ export function planPreset(
   const exit = flattened.graph.data.find((edge) => edge.target === outside.id);
   if (flattened.issues.length > 0 || !entry || !exit) return { issues: flattened.issues };
   const supplied = new Set([inputKey(entry.target, entry.targetPort)]);
-  const issues = [...checkGraph(graph, { types, lost: new Map(), supplied })];
+  const issues = [...checkGraph(graph, { types, lost: new Map(), supplied }), ...portIssues(graph, types, entry, exit)];
   const order = topologicalOrder(graph);
   if ('cycle' in order) return { issues: [...issues, cycleIssue(order.cycle)] };
   if (issues.length > 0) return { issues };
@@ -63,6 +64,35 @@ export function planPreset(
     input: { node: entry.target, port: entry.targetPort },
     output: { node: exit.source, port: exit.sourcePort },
   };
+}
+
+function portIssues(graph: FlatGraph, types: NodeTypes, entry: FlatEdge, exit: FlatEdge): readonly GraphIssue[] {
+  const lacks = (id: string, side: 'inputs' | 'outputs', name: string): boolean => {
+    const typed = types.of(graph.nodes.find((node) => node.id === id) as FlatNode);
+    return typed !== null && !typed[side].some((port) => port.name === name);
+  };
+  return [
+    ...(lacks(entry.target, 'inputs', entry.targetPort)
+      ? [
+          makeIssue(
+            'unknown_input_port',
+            INSTANCE,
+            `The exposed input leads to "${entry.targetPort}", which the inner node does not have`,
+            { port: entry.targetPort },
+          ),
+        ]
+      : []),
+    ...(lacks(exit.source, 'outputs', exit.sourcePort)
+      ? [
+          makeIssue(
+            'unknown_output_port',
+            INSTANCE,
+            `The exposed output leads to "${exit.sourcePort}", which the inner node does not have`,
+            { port: exit.sourcePort },
+          ),
+        ]
+      : []),
+  ];
 }
 
 function boundaryProblem(preset: PresetDefinition): string | null {

@@ -7,8 +7,18 @@ export const NOTE = 'note';
 export const PRESET_PREFIX = 'preset:';
 export const SUBGRAPH_PREFIX = 'subgraph:';
 
+/** Graphs without structural problems: graphs are immutable values, so that once looked at they need no second look. */
+const sound = new WeakSet<object>();
+
 /** Problems of a graph file's structure: what must hold before anything else can be said about it. */
 export function shapeIssues(value: unknown): readonly GraphIssue[] {
+  if (typeof value === 'object' && value !== null && sound.has(value)) return [];
+  const issues = findShapeIssues(value);
+  if (issues.length === 0) sound.add(value as object);
+  return issues;
+}
+
+function findShapeIssues(value: unknown): readonly GraphIssue[] {
   const issues = new Issues();
   if (!isObject(value)) {
     issues.add(
