@@ -64,7 +64,7 @@ function mish(g: Graph, x: Value): Value {
 
 /** x where it is positive, else x times the slope (a number, or a tensor that broadcasts). */
 export function leakyRelu(g: Graph, x: Value, slope: Value | number): Value {
-  if (typeof slope === 'number') {
+  if (typeof slope === 'number' && x.dtype === 'float32') {
     const factor = () => where(g, greater(g, x, 0), g.scalar(1, x.dtype), slope);
     return g.op1(
       'LeakyRelu',

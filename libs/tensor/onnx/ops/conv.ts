@@ -1,10 +1,11 @@
+import { RuntimeError } from '../../runtime/errors';
 import { elements, showShape } from '../../runtime/ops/meta';
 import type { Graph } from '../graph/graph';
 import type { AttributeValue, Value } from '../graph/value';
 import { addAll } from './elementwise';
 import { matmul } from './matmul';
 import { sum } from './reduce';
-import { mismatch, reshape, reverse, slice, split, transpose } from './shape';
+import { mismatch, reshape, reverse, split, transpose } from './shape';
 
 export type Pair = readonly [number, number];
 /** [top, left, bottom, right], ONNX's order. */
@@ -180,6 +181,13 @@ export function convTranspose2d(
 ): Value {
   const { stride, pads, dilation, groups, outputPadding } = geometry;
   const kernel = kernelOf(weight);
+  if (outputPadding.some((count, axis) => count >= stride[axis]!)) {
+    throw new RuntimeError(
+      'unsupported',
+      `convTranspose2d: output padding ${outputPadding.join(', ')} must be smaller than the stride ${stride.join(', ')} on this runtime`,
+      { op: 'convTranspose2d' },
+    );
+  }
   const sizes = ([0, 1] as const).map(
     (axis) =>
       (x.shape[axis + 2]! - 1) * stride[axis] -
@@ -190,15 +198,6 @@ export function convTranspose2d(
       1,
   );
   const shape = [x.shape[0]!, weight.shape[1]! * groups, ...sizes];
-  // Rows of the output padding see no input where they do not fit a stride; without them the gradient is a plain convolution.
-  const inner = (d: Value) =>
-    slice(
-      g,
-      d,
-      ([0, 1] as const).map((axis) => ({ axis: axis + 2, start: 0, stop: trimmed(sizes[axis]!, axis) })),
-    );
-  const trimmed = (size: number, axis: 0 | 1) =>
-    outputPadding[axis] >= stride[axis] ? size - outputPadding[axis] : size;
   return g.op1(
     'ConvTranspose',
     bias ? [x, weight, bias] : [x, weight],
@@ -207,13 +206,8 @@ export function convTranspose2d(
       attributes: { ...attributes(kernel, geometry), output_padding: outputPadding },
       vjp: ([d]) => [
         () =>
-          g.op1(
-            'Conv',
-            [inner(d!), weight],
-            { shape: x.shape, dtype: x.dtype },
-            { attributes: attributes(kernel, geometry) },
-          ),
-        () => convWeightGradient(g, x, inner(d!), weight.shape, geometry),
+          g.op1('Conv', [d!, weight], { shape: x.shape, dtype: x.dtype }, { attributes: attributes(kernel, geometry) }),
+        () => convWeightGradient(g, x, d!, weight.shape, geometry),
         () => sum(g, d!, [0, 2, 3]),
       ],
     },

@@ -98,13 +98,21 @@ export function rsqrt(g: Graph, x: Value): Value {
   return reciprocal(g, sqrt(g, x));
 }
 
-/** float32 only: no kernel for others. */
+/** @throws RuntimeError `unsupported` for other dtypes than float32, which no kernel serves */
 export function erf(g: Graph, x: Value): Value {
+  if (x.dtype !== 'float32') {
+    throw new RuntimeError(
+      'unsupported',
+      `erf computes in float32 only on this runtime, got ${x.dtype}: cast it first`,
+      { op: 'erf' },
+    );
+  }
   return unary(g, 'Erf', x, (d) => mul(g, d, mul(g, exp(g, neg(g, mul(g, x, x))), 2 / Math.sqrt(Math.PI))));
 }
 
 /** log(1 + exp(x)), without overflow. */
 export function softplus(g: Graph, x: Value): Value {
+  if (x.dtype !== 'float32') return add(g, maximum(g, x, 0), log(g, add(g, exp(g, neg(g, abs(g, x))), 1)));
   return unary(g, 'Softplus', x, (d) => mul(g, d, sigmoid(g, x)));
 }
 
@@ -150,6 +158,9 @@ export const logicalNot = (g: Graph, x: Value): Value => g.op1('Not', [x], { sha
 /** `a` where the condition holds, else `b`. */
 export function where(g: Graph, condition: Value, a: Operand, b: Operand): Value {
   const [left, right] = operands(g, 'Where', a, b);
+  if (left.dtype === 'bool') {
+    return logicalOr(g, logicalAnd(g, condition, left), logicalAnd(g, logicalNot(g, condition), right));
+  }
   const shape = broadcast(condition.shape, left.shape, right.shape);
   return g.op1(
     'Where',

@@ -12,7 +12,6 @@ const EMITTERS: Readonly<Partial<Record<OpName, unknown>>> = { ...ARITHMETIC, ..
 
 /** Kernels that exist for float32 only. */
 const SINGLE: ReadonlySet<OpName> = new Set<OpName>([
-  'erf',
   'conv1d',
   'conv2d',
   'convTranspose2d',
