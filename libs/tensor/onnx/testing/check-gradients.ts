@@ -94,7 +94,7 @@ async function differences(
   step: number,
 ): Promise<readonly (readonly number[])[]> {
   const model = encodeGraph(g, Object.fromEntries(outputs.map((output, k) => [`o${k}`, output])));
-  const session = await ort.InferenceSession.create(model.bytes, { intraOpNumThreads: 1, logSeverityLevel: 3 });
+  const session = await ort.InferenceSession.create(model.bytes, { intraOpNumThreads: 1, logSeverityLevel: 4 });
   const tensor = (value: HostTensor) => new ort.Tensor(value.dtype, value.data as never, value.shape);
   const total = async (changed: string, value: HostTensor) => {
     const all = Object.fromEntries(model.inputs.map((name) => [name, tensor(name === changed ? value : feeds[name]!)]));

@@ -21,7 +21,7 @@ export async function runGraph(
   const session = await ort.InferenceSession.create(model.bytes, {
     intraOpNumThreads: threads,
     graphOptimizationLevel: 'basic',
-    logSeverityLevel: 3,
+    logSeverityLevel: 4,
   });
   try {
     const tensors = Object.fromEntries(
