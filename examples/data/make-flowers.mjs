@@ -2,7 +2,7 @@
  * Makes the tables of flowers: three species that do not exist, four measures each, normally distributed and partly overlapping.
  * The numbers are invented; the same seed gives the same files.
  *
- *   node examples/data/make-flowers.mjs
+ *   node examples/data/make-flowers.mjs [FOLDER]
  */
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -47,7 +47,7 @@ const next = uniform(20);
 const normal = (mean, deviation) =>
   mean + deviation * Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
 
-const folder = dirname(fileURLToPath(import.meta.url));
+const folder = process.argv[2] ?? dirname(fileURLToPath(import.meta.url));
 for (const [split, rows] of Object.entries(ROWS)) {
   const lines = Array.from({ length: rows }, () =>
     Object.entries(SPECIES).map(([species, measures]) =>
