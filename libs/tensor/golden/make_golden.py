@@ -47,7 +47,7 @@ class Model(nn.Module):
     def forward(self, **inputs):
         values = dict(inputs)
         for node in self.order:
-            args = [values[s] for s in node["from"]]
+            args = [values[s.partition("#")[0]] for s in node["from"]]
             values[node["id"]] = node["run"](*args)
         return values
 
@@ -253,8 +253,17 @@ def main():
             mha.in_proj_bias.copy_(uniform(*mha.in_proj_bias.shape)), mha.out_proj.bias.copy_(uniform(shape[2]))
         run = SelfAttention(mha)
         case_count = len(CASES)
-        layer_case(f"MultiHeadAttention {heads} heads", "MultiHeadAttention", {"embed_dim": shape[2], "num_heads": heads}, uniform(*shape), run)
+        layer_case(f"MultiHeadAttention {heads} heads", "MultiHeadAttention", {"embed_dim": shape[2], "num_heads": heads, "batch_first": True}, uniform(*shape), run)
         rename(CASES[case_count], "l.inner.", "l.")
+    cross = nn.MultiheadAttention(8, 2)
+    with torch.no_grad():
+        cross.in_proj_bias.copy_(uniform(24))
+    count = len(CASES)
+    nodes = [["l", "MultiHeadAttention", {"embed_dim": 8, "num_heads": 2}, ["q", "k", "v"], CrossAttention(cross)]]
+    nodes += [["out", "Add", {}, ["l#0", "zero"], lambda a, b: a[0] + b], ["shares", "Add", {}, ["l#1", "zero"], lambda a, b: a[1] + b]]
+    module_case("MultiHeadAttention of three inputs, sequence first, with its weights", nodes, {"q": uniform(4, 2, 8), "k": uniform(5, 2, 8), "v": uniform(5, 2, 8), "zero": torch.zeros(1)},
+                {"y": "out", "shares": "shares"})
+    rename(CASES[count], "l.inner.", "l.")
     # ---- losses
     labels = lambda *shape, classes=5: torch.randint(0, classes, shape)
     weight = [0.5, 1.0, 2.0, 0.25, 1.5]
@@ -286,6 +295,15 @@ class SelfAttention(nn.Module):
 
     def forward(self, x):
         return self.inner(x, x, x, need_weights=False)[0]
+
+
+class CrossAttention(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, query, key, value):
+        return self.inner(query, key, value)
 
 
 def rename(case, old, new):
@@ -373,11 +391,11 @@ def training():
                   tl("Conv2d", in_channels=4, out_channels=6, kernel_size=3, padding=1), tl("ReLU"), tl("MaxPool2d", kernel_size=2), tl("Flatten"), tl("Linear", in_features=24, out_features=5)]),
                   {"x": uniform(8, 1, 8, 8)}, torch.randint(0, 5, (8,)), {"type": "CrossEntropy"}, nn.CrossEntropyLoss(), {"type": "Adam", "lr": 0.005}, lambda p: torch.optim.Adam(p, lr=0.005), 10)
     mha = SelfAttention(nn.MultiheadAttention(8, 2, batch_first=True))
-    nodes = [["n1", "LayerNorm", {"normalized_shape": 8}, ["x"], nn.LayerNorm(8)], ["at", "MultiHeadAttention", {"embed_dim": 8, "num_heads": 2}, ["n1"], mha], ["r1", "Add", {}, ["x", "at"], lambda a, b: a + b],
+    nodes = [["n1", "LayerNorm", {"normalized_shape": 8}, ["x"], nn.LayerNorm(8)], ["at", "MultiHeadAttention", {"embed_dim": 8, "num_heads": 2, "batch_first": True}, ["n1"], mha], ["r1", "Add", {}, ["x", "at"], lambda a, b: a + b],
              ["n2", "LayerNorm", {"normalized_shape": 8}, ["r1"], nn.LayerNorm(8)], ["f1", "Linear", {"in_features": 8, "out_features": 16}, ["n2"], nn.Linear(8, 16)], ["ge", "GELU", {}, ["f1"], nn.GELU()],
              ["f2", "Linear", {"in_features": 16, "out_features": 8}, ["ge"], nn.Linear(16, 8)], ["r2", "Add", {}, ["r1", "f2"], lambda a, b: a + b]]
     count = len(CASES)
-    training_case("transformer block", nodes, {"x": uniform(3, 5, 8)}, uniform(3, 5, 8), {"type": "MSE"}, nn.MSELoss(), {"type": "AdamW", "lr": 0.01}, lambda p: torch.optim.AdamW(p, lr=0.01), 10)
+    training_case("transformer block", nodes, {"x": uniform(3, 5, 8)}, uniform(3, 5, 8), {"type": "MSE"}, nn.MSELoss(), {"type": "SGD", "lr": 0.05, "momentum": 0.9}, lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9), 10)
     rename(CASES[count], "at.inner.", "at.")
 
 
