@@ -3,11 +3,11 @@ import { TARGETS } from './figures';
 
 /** Every benchmark by name. Each is loaded only when it runs. */
 const BENCHMARKS: Readonly<Record<string, (report: Report) => Promise<Figures>>> = {
-  train: async (report) => (await import('./train')).benchTrain(report),
-  infer: async (report) => (await import('./train')).benchInfer(report),
-  engine: async (report) => (await import('./engine')).benchEngine(report),
-  cli: async (report) => (await import('./cli')).benchCli(report),
-  parity: async (report) => (await import('./parity')).benchParity(report),
+  train: async (report) => (await import('./train.js')).benchTrain(report),
+  infer: async (report) => (await import('./train.js')).benchInfer(report),
+  engine: async (report) => (await import('./engine.js')).benchEngine(report),
+  cli: async (report) => (await import('./cli.js')).benchCli(report),
+  parity: async (report) => (await import('./parity.js')).benchParity(report),
 };
 
 async function main(args: readonly string[]): Promise<number> {
