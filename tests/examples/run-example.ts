@@ -92,7 +92,7 @@ export async function runExample(
       presets,
       runtime,
       observer,
-      options: { ...(graph.settings?.seed != null && { seed: graph.settings.seed }), ...options.run },
+      options: { seed: graph.settings?.seed ?? null, ...options.run },
       folders,
       signal: new AbortController().signal,
       asFunction: options.inputs !== undefined,

@@ -94,7 +94,7 @@ export class FakeRun {
       facts: { device: 'cpu', deviceName: 'test', precisions: new Set(['fp32']) },
       openScope: () => scope,
     } as unknown as TensorRuntime;
-    const run = this;
+    const cancelled = (): boolean => !options.refuse && this.asksToStop();
     this.context = {
       nodeId: 'loop',
       runId: 'run/1',
@@ -103,7 +103,7 @@ export class FakeRun {
       device: 'cpu',
       signal: new AbortController().signal,
       get cancelled() {
-        return !options.refuse && run.asksToStop();
+        return cancelled();
       },
       recordsArtifacts: options.recordsArtifacts ?? true,
       folders: { models: this.folder, data: this.folder },
