@@ -2,6 +2,7 @@ export * from './builtin-nodes';
 export * from './canonical-json';
 export * from './catalogue';
 export * from './custom-nodes';
+export * from './node-list';
 export * from './presets';
 export * from './registry';
 export * from './specified-types';

@@ -64,11 +64,24 @@ describe('CustomNodeFolder', () => {
       'seven.js',
       `const { seven } = require('./_seven');\nmodule.exports = () => ${double('Seven', 0).replace('* 0', '* seven')};`,
     );
+    write(
+      'eight.cjs',
+      `module.exports = () => ({ ...${double('Eight')}, execute: async () => ({ y: (await import('node:path')).sep.length * 8 }) });`,
+    );
     write('notes.txt', 'not a module');
     write('types.d.ts', 'export type A = 1;');
     const snapshot = open().snapshot();
     expect(snapshot.problems).toEqual([]);
-    for (const [type, result] of Object.entries({ One: 2, Two: 2, Three: 3, Four: 4, Five: 5, Six: 6, Seven: 7 })) {
+    for (const [type, result] of Object.entries({
+      One: 2,
+      Two: 2,
+      Three: 3,
+      Four: 4,
+      Five: 5,
+      Six: 6,
+      Seven: 7,
+      Eight: 8,
+    })) {
       expect([type, await run(snapshot, type, 1)]).toEqual([type, result]);
     }
     expect(snapshot.registry.get('Five')?.definition.provider).toBe('custom:five.ts');
@@ -89,6 +102,8 @@ describe('CustomNodeFolder', () => {
     write('nothing.js', 'module.exports = () => undefined;');
     write('thrown.js', 'throw "just a text";');
     write('absent.js', 'require("./not-there");');
+    write('_broken.ts', '\n\n\nconst c: = 1;');
+    write('helped.js', 'require("./_broken");');
     const snapshot = open().snapshot();
     expect(snapshot.registry.names()).toEqual(['Good', 'Print', 'Start']);
     await expect(run(snapshot, 'Good', 4)).resolves.toBe(8);
@@ -101,6 +116,7 @@ describe('CustomNodeFolder', () => {
       'member.js': [expect.stringContaining('port "a" of "inputs" must have one of the types'), undefined],
       'nothing.js': [expect.stringContaining('must be an object'), undefined],
       'thrown.js': ['just a text', undefined],
+      'helped.js': [expect.stringMatching(/_broken\.ts: Unexpected token \(4:10\)/), undefined],
       'absent.js': [expect.stringContaining('not-there'), 1],
     });
   });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join, resolve } from 'node:path';
-import { compileFunction, constants } from 'node:vm';
+import { compileFunction } from 'node:vm';
 import type * as Sucrase from 'sucrase';
 
 /** File extensions of custom node modules, and the order in which an import without extension tries them. */
@@ -33,7 +33,6 @@ export class ModuleLoader {
     try {
       const run = compileFunction(commonJs(file), ['module', 'exports', 'require', '__filename', '__dirname'], {
         filename: file,
-        importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
       });
       run.call(module.exports, module, module.exports, this.requireFrom(file), file, dirname(file));
     } catch (error) {
@@ -58,17 +57,18 @@ export function problemOf(error: unknown, file: string): ModuleProblem {
   // Errors of compiled code may come from another realm, where instanceof does not know them.
   const { message, stack, loc } = Object(error) as { message?: unknown; stack?: unknown; loc?: { line?: unknown } };
   const text = typeof message === 'string' && message !== '' ? message : String(error);
-  const line = typeof loc?.line === 'number' ? loc.line : lineOf(String(stack ?? ''), file);
-  return { message: text.replace(`Error transforming ${file}: `, ''), ...(line !== null && { line }) };
+  // The compiler names the file, which may be a helper of this one; then its line says nothing about this one.
+  const compiler = `Error transforming ${file}: `;
+  const compiled = typeof loc?.line === 'number';
+  const line = !compiled ? lineOf(String(stack ?? ''), file) : text.startsWith(compiler) ? (loc.line as number) : null;
+  return { message: text.replace(compiler, ''), ...(line !== null && { line }) };
 }
 
 function commonJs(file: string): string {
-  const source = readFileSync(file, 'utf8');
-  if (extname(file) === '.cjs') return source;
-  const transforms = extname(file) === '.ts' ? (['typescript', 'imports'] as const) : (['imports'] as const);
   const { transform } = requireHere('sucrase') as typeof Sucrase;
-  // Keeps every line where it is, so that error positions need no source map.
-  return transform(source, { transforms: [...transforms], filePath: file, preserveDynamicImport: true }).code;
+  const transforms: Sucrase.Transform[] = extname(file) === '.ts' ? ['typescript', 'imports'] : ['imports'];
+  // Keeps every line where it is, so that error positions need no source map. A dynamic import becomes a require as well.
+  return transform(readFileSync(file, 'utf8'), { transforms, filePath: file }).code;
 }
 
 function resolveRelative(folder: string, id: string): string | null {

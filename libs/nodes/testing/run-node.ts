@@ -60,8 +60,8 @@ export class NodeRunner {
     private readonly registry: NodeRegistry,
   ) {}
 
-  static async open(): Promise<NodeRunner> {
-    return new NodeRunner(await openOnnxRuntime({ device: 'cpu', threads: 1 }), createNodeRegistry(builtinNodes));
+  static async open(registry: NodeRegistry = createNodeRegistry(builtinNodes)): Promise<NodeRunner> {
+    return new NodeRunner(await openOnnxRuntime({ device: 'cpu', threads: 1 }), registry);
   }
 
   close(): Promise<void> {
