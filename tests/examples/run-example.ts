@@ -11,6 +11,21 @@ const EXAMPLES = join(__dirname, '../../examples');
 /** Node id -> params that replace those of the file. */
 export type Changes = Readonly<Record<string, Params>>;
 
+interface Artifact {
+  readonly kind: string;
+  readonly path: string;
+  readonly meta: Readonly<Record<string, unknown>>;
+}
+
+export interface ExampleOptions {
+  readonly changes?: Changes;
+  readonly run?: RunOptions;
+  /** Values for GraphInput nodes: the graph then runs as a function. */
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  /** Looks at every progress frame; `true` stops the run. */
+  readonly stopWhen?: (frame: Readonly<Record<string, unknown>>) => boolean;
+}
+
 export interface ExampleRun {
   readonly result: RunPlanResult;
   /** Value of a metric series at its last step. */
@@ -19,7 +34,7 @@ export interface ExampleRun {
   port(node: string, port: string): PortFacts | undefined;
   readonly progress: readonly Readonly<Record<string, unknown>>[];
   readonly console: string;
-  readonly artifacts: readonly { readonly kind: string; readonly path: string }[];
+  readonly artifacts: readonly Artifact[];
 }
 
 /** The graph of an example with some params changed. */
@@ -64,25 +79,23 @@ export class ExampleFolder {
 }
 
 /**
- * Runs an example on the real engine and the embedded runtime, as an offline run does: settings of the file, no cache.
- *
- * @param inputs values for GraphInput nodes: the graph then runs as a function
+ * Runs an example (or another graph) on the real engine and the embedded runtime, as an offline run does: settings of the file, no cache.
+ * Throws when it fails, or when anything that it held is left.
  */
 export async function runExample(
-  name: string,
+  example: string | GraphFile,
   folders: RunFolders,
-  options: {
-    readonly changes?: Changes;
-    readonly run?: RunOptions;
-    readonly inputs?: Readonly<Record<string, unknown>>;
-  } = {},
+  options: ExampleOptions = {},
 ): Promise<ExampleRun> {
-  const graph = exampleGraph(name, options.changes);
+  const graph = typeof example === 'string' ? exampleGraph(example, options.changes) : example;
   const registry = createNodeRegistry(builtinNodes);
   const presets = createPresetRegistry(builtinPresets, registry, () => undefined);
   const planned = planGraph(graph, { registry, presets, ...(options.inputs && { inputs: options.inputs }) });
   if ('issues' in planned) throw new Error(planned.issues.map(({ message }) => message).join('\n'));
-  const observer = new Notes();
+  const stop = new AbortController();
+  const observer = new Notes((frame) => {
+    if (options.stopWhen?.(frame)) stop.abort('user');
+  });
   const runtime = await openOnnxRuntime({ device: 'cpu', threads: 2 });
   try {
     const result = await runPlan({
@@ -94,14 +107,13 @@ export async function runExample(
       observer,
       options: { seed: graph.settings?.seed ?? null, ...options.run },
       folders,
-      signal: new AbortController().signal,
+      signal: stop.signal,
       asFunction: options.inputs !== undefined,
       sleep: () => Promise.resolve(),
     });
-    if (result.status !== 'succeeded') throw new Error(`${name} ${result.status}: ${result.error}`);
-    // Everything that the run held is released; only the runtime's own count can tell.
+    if (result.status === 'failed') throw new Error(`${graph.name}: ${result.error}`);
     const { liveHandles } = await runtime.memory();
-    if (liveHandles !== 0) throw new Error(`${name} left ${liveHandles} handles`);
+    if (liveHandles !== 0) throw new Error(`${graph.name} left ${liveHandles} handles`);
     return observer.summary(result);
   } finally {
     await runtime.close();
@@ -112,20 +124,26 @@ class Notes implements EngineObserver {
   private readonly metrics = new Map<string, number>();
   private readonly ports = new Map<string, PortFacts>();
   private readonly progress: Readonly<Record<string, unknown>>[] = [];
-  private readonly artifacts: { kind: string; path: string }[] = [];
+  private readonly artifacts: Artifact[] = [];
   private text = '';
+
+  constructor(private readonly onProgress: (frame: Readonly<Record<string, unknown>>) => void) {}
 
   status({ origin, ports, outputs }: StatusReport): boolean {
     for (const facts of ports ?? []) this.ports.set(`${origin.nodeId}.${facts.port}`, facts);
-    for (const entry of outputs ?? []) if (entry.output_kind === 'progress') this.progress.push(entry.progress);
+    for (const entry of outputs ?? []) {
+      if (entry.output_kind !== 'progress') continue;
+      this.progress.push(entry.progress);
+      this.onProgress(entry.progress);
+    }
     return true;
   }
   metric(_: unknown, name: string, value: number): boolean {
     this.metrics.set(name, value);
     return true;
   }
-  artifact(_: unknown, kind: string, path: string): boolean {
-    this.artifacts.push({ kind, path });
+  artifact(_: unknown, kind: string, path: string, meta: Artifact['meta']): boolean {
+    this.artifacts.push({ kind, path, meta });
     return true;
   }
   warning(): boolean {
