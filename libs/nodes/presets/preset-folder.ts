@@ -4,17 +4,18 @@ import type { PresetDefinition } from '@cdui/protocol';
 
 /** Presets of a folder's `*.json` files in the order of their names. A missing folder is an empty one; a bad file is reported and left out. */
 export function loadPresetFolder(folder: string, warn: (text: string) => void): readonly PresetDefinition[] {
-  return presetFiles(folder).flatMap((file) => {
+  const presets: PresetDefinition[] = [];
+  for (const file of presetFiles(folder)) {
     try {
       const preset: unknown = JSON.parse(readFileSync(join(folder, file), 'utf8'));
       const problem = problemOf(preset);
-      if (problem === null) return [preset as PresetDefinition];
-      warn(`Preset file ${file} is left out: ${problem}`);
+      if (problem === null) presets.push(preset as PresetDefinition);
+      else warn(`Preset file ${file} is left out: ${problem}`);
     } catch (error) {
       warn(`Preset file ${file} is left out: ${error instanceof Error ? error.message : String(error)}`);
     }
-    return [];
-  });
+  }
+  return presets;
 }
 
 function presetFiles(folder: string): readonly string[] {
