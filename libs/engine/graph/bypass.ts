@@ -2,6 +2,7 @@ import type { PortDefinition } from '@cdui/protocol';
 import { portsCompatible } from '@cdui/protocol';
 import type { FlatEdge, FlatGraph, FlatNode } from './flat-graph';
 import { describe, indexNodes, whereabouts } from './flat-graph';
+import { reachedSet } from './executable-set';
 import { Issues } from './issues';
 import { listNames } from './json';
 import type { NodeTypes } from './node-types';
@@ -12,8 +13,8 @@ export interface Bypassed {
   readonly issues: Issues;
   /** Inputs (`inputKey`) that lost their edge, and the bypassed node whose own input is not connected. */
   readonly lost: ReadonlyMap<string, FlatNode>;
-  /** Ids of the nodes that were taken out. */
-  readonly removed: ReadonlySet<string>;
+  /** Nodes that entry points reached only through an edge that is gone: they still run, and say what they lack. */
+  readonly cutOff: readonly string[];
 }
 
 const FIXED_TYPES = new Set(['GraphInput', 'GraphOutput']);
@@ -39,16 +40,20 @@ export function removeBypassed(graph: FlatGraph, types: NodeTypes): Bypassed {
       removed.set(node.id, node);
     }
   }
-  if (removed.size === 0) return { graph, issues, lost: new Map(), removed: new Set() };
+  if (removed.size === 0) return { graph, issues, lost: new Map(), cutOff: [] };
   const forward = new Forwarding(graph, types, removed, issues);
   const data: FlatEdge[] = [];
   const lost = new Map<string, FlatNode>();
+  const cut = new Set<string>();
   for (const edge of graph.data) {
     if (removed.has(edge.target)) continue;
     const bypassed = removed.get(edge.source);
     const source = bypassed ? forward.source(edge) : edge;
     if (source) data.push({ ...edge, source: source.source, sourcePort: source.sourcePort });
-    else if (bypassed) lost.set(inputKey(edge.target, edge.targetPort), bypassed);
+    else if (bypassed) {
+      lost.set(inputKey(edge.target, edge.targetPort), bypassed);
+      cut.add(edge.target);
+    }
   }
   return {
     graph: {
@@ -59,7 +64,7 @@ export function removeBypassed(graph: FlatGraph, types: NodeTypes): Bypassed {
     },
     issues,
     lost,
-    removed: new Set(removed.keys()),
+    cutOff: cut.size === 0 ? [] : [...reachedSet(graph)].filter((id) => cut.has(id)),
   };
 }
 

@@ -4,9 +4,9 @@ import { indexNodes } from './flat-graph';
 /**
  * Ids of the nodes that a run executes: what the entry points reach over data edges, with the sources of their triggers; whole
  * preset instances; and, to a fixpoint, whatever feeds a node of the set, with its outermost container. Empty when no trigger
- * enters a node.
+ * enters a node. `alsoReached` are nodes that the entry points reach by ways that the graph no longer has.
  */
-export function executableSet(graph: FlatGraph): ReadonlySet<string> {
+export function executableSet(graph: FlatGraph, alsoReached: readonly string[] = []): ReadonlySet<string> {
   const nodes = indexNodes(graph.nodes);
   const outgoing = group(graph.data, (edge) => edge.source);
   const incoming = group(graph.data, (edge) => edge.target);
@@ -25,6 +25,7 @@ export function executableSet(graph: FlatGraph): ReadonlySet<string> {
   };
   const forward: string[] = [];
   for (const trigger of graph.triggers) reach(trigger.target, forward);
+  for (const id of alsoReached) reach(id, forward);
   for (let id = forward.pop(); id !== undefined; id = forward.pop()) {
     for (const edge of outgoing.get(id) ?? []) reach(edge.target, forward);
   }
@@ -40,6 +41,21 @@ export function executableSet(graph: FlatGraph): ReadonlySet<string> {
       reach(producer.id, rescue);
       if (producer.origin.innerId !== null)
         takeGroup(inContainer, producer.origin.nodeId, (member) => reach(member, rescue));
+    }
+  }
+  return set;
+}
+
+/** Ids of the nodes that entry points reach over data edges. */
+export function reachedSet(graph: FlatGraph): ReadonlySet<string> {
+  const outgoing = group(graph.data, (edge) => edge.source);
+  const set = new Set(graph.triggers.map((trigger) => trigger.target));
+  const queue = [...set];
+  for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
+    for (const edge of outgoing.get(id) ?? []) {
+      if (set.has(edge.target)) continue;
+      set.add(edge.target);
+      queue.push(edge.target);
     }
   }
   return set;

@@ -42,19 +42,11 @@ function shorten(text: string): string {
 /** Deeper than any sensible file; keeps `JSON.stringify` and `structuredClone`, which recurse, from overflowing. */
 export const MAX_NESTING = 200;
 
-/** Whether the value nests lists and objects deeper than `MAX_NESTING`; walks without recursion. */
-export function nestsTooDeep(value: unknown): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_NESTING) return true;
-    const next: unknown[] = [];
-    for (const item of level) {
-      if (typeof item !== 'object' || item === null) continue;
-      for (const child of Array.isArray(item) ? item : Object.values(item)) {
-        if (typeof child === 'object' && child !== null) next.push(child);
-      }
-    }
-    level = next;
-  }
+/** Whether the value nests lists and objects deeper than `MAX_NESTING`; goes no deeper than that itself. */
+export function nestsTooDeep(value: unknown, allowed = MAX_NESTING): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (allowed < 0) return true;
+  if (Array.isArray(value)) return value.some((item) => nestsTooDeep(item, allowed - 1));
+  for (const key in value) if (nestsTooDeep((value as JsonObject)[key], allowed - 1)) return true;
   return false;
 }

@@ -36,7 +36,7 @@ export function planGraph(graph: GraphFile, options: PlanOptions): PlanResult {
   // Bypassed nodes count as wired for now, so that problems of those among the drafts stay out.
   const reached = restrict(single, executableSet(single));
   const bypassed = removeBypassed(reached, types);
-  const set = executableSet(bypassed.graph);
+  const set = executableSet(bypassed.graph, bypassed.cutOff);
   const chosen = choose(bypassed.graph, set, options.only);
   if ('issues' in chosen) return chosen;
   const runs = restrict(bypassed.graph, chosen.set);
