@@ -82,7 +82,9 @@ function parseMeta(text: string | undefined, path: string): CheckpointMeta {
   ) {
     throw damaged(path, 'its losses are not a list of numbers');
   }
-  return meta as CheckpointMeta;
+  // JSON writes what is not finite as null.
+  const finite = losses as readonly (number | null)[] | undefined;
+  return { ...(meta as CheckpointMeta), ...(finite && { losses: finite.map((loss) => loss ?? NaN) }) };
 }
 
 function damaged(path: string, what: string): CodedError {

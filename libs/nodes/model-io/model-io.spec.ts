@@ -254,6 +254,15 @@ describe('CheckpointSaver', () => {
 });
 
 describe('CheckpointLoader', () => {
+  it('keeps a loss that was not a number what it was', async () => {
+    await withTrained(1, 0, async ({ model, optimizer }) => {
+      const inputs = { model: model!, optimizer: optimizer! };
+      await run('CheckpointSaver', { inputs: { ...inputs, losses: tensor([0.5, NaN]) }, params: { path: 'at2' } });
+      const { outputs } = await run('CheckpointLoader', { inputs, params: { path: 'at2.safetensors' } });
+      expect(outputs['losses']).toMatchObject({ values: [0.5, NaN] });
+    });
+  });
+
   it('lets training go on as if it had not stopped', async () => {
     let whole: number[] = [];
     await withTrained(1, 5, async ({ model }) => {

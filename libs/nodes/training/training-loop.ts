@@ -167,12 +167,10 @@ function startEpochOf(inputs: InputReader): number {
 /** The optimizer over exactly this model's parameters; how much of its state it keeps is said in the log. */
 function bind(context: NodeContext, inputs: InputReader): OptimizerRef {
   const { optimizer, how } = context.scope.bindOptimizer(inputs.optimizer('optimizer'), inputs.model('model'));
-  const meaning = {
-    reused: 'it already holds the parameters of this model',
-    rebound: 'its state moved to the parameters of this model',
-    rebuilt: 'its parameters are others than those of this model, so its state is lost',
-  };
-  context.log(`Optimizer ${how}: ${meaning[how]}`);
+  if (how === 'rebound') context.log('Optimizer rebound: its state moved to the parameters of this model');
+  if (how === 'rebuilt') {
+    context.log('Optimizer rebuilt: it was made for other parameters than those of this model, so its state is lost');
+  }
   return optimizer;
 }
 
