@@ -63,8 +63,8 @@ export function handleContract(bench: () => Bench): void {
         scope.upload({ shape: [8], dtype: 'float32', data: whole }),
         scope.upload({ shape: [3], dtype: 'float32', data: large.subarray(10, 13) }),
       ];
-      expect(await readNumbers(scope, a!)).toEqual(new Array(8).fill(1));
-      expect(await readNumbers(scope, b!)).toEqual([10, 11, 12]);
+      expect(await readNumbers(scope, a)).toEqual(new Array(8).fill(1));
+      expect(await readNumbers(scope, b)).toEqual([10, 11, 12]);
       expect(whole.byteLength).toBe(0);
       expect(large[99]).toBe(99);
       scope.close();

@@ -1,6 +1,6 @@
 import { createClient } from '.';
 import { ScriptedTransport, turn } from '../../testing/scripted-transport';
-import { RuntimeError } from '../errors';
+import type { RuntimeError } from '../errors';
 import type { Scope, TensorRuntime } from '../runtime';
 
 async function open(): Promise<{ transport: ScriptedTransport; runtime: TensorRuntime; scope: Scope }> {
@@ -61,6 +61,18 @@ describe('frames', () => {
         expect(blob.n).toBe(4 * command[2][0]!);
       });
     }
+  });
+
+  it('give a buffer away once, however often it is used', async () => {
+    const { transport, scope } = await open();
+    const data = Float32Array.of(1, 2);
+    const value = { shape: [2], dtype: 'float32', data } as const;
+    scope.upload(value);
+    scope.upload(value);
+    await turn();
+    const [first, second] = transport.frames[0]!.blobs;
+    expect(first!.buffer).not.toBe(second!.buffer);
+    expect(second).toEqual(data);
   });
 
   it('name results before they are sent, without a round trip', async () => {
@@ -225,6 +237,27 @@ describe('the far side', () => {
     const opening = createClient(transport);
     transport.onDown({ code: 'start_failed', message: 'no such file', output: 'trace' });
     await expect(opening).rejects.toMatchObject({ code: 'start_failed', output: 'trace' });
+  });
+
+  it('that dies before its greeting is start_failed too', async () => {
+    const transport = new ScriptedTransport();
+    Object.assign(transport, { hello: new Promise(() => undefined) });
+    const opening = createClient(transport);
+    transport.onDown({ code: 'host_exited', message: 'the thread ended', exitCode: 3 });
+    await expect(opening).rejects.toMatchObject({ code: 'start_failed', message: 'the thread ended', exitCode: 3 });
+  });
+
+  it('that cannot be sent to ends the client with the reason instead of an uncaught exception', async () => {
+    const { transport, runtime, scope } = await open();
+    transport.send = () => {
+      throw new Error('could not be cloned');
+    };
+    const read = scope.read(ones(scope));
+    await expect(read).rejects.toMatchObject({
+      code: 'protocol',
+      message: expect.stringContaining('could not be cloned'),
+    });
+    await expect(runtime.gone).resolves.toMatchObject({ code: 'protocol' });
   });
 
   it('of another protocol is refused', async () => {

@@ -1,4 +1,5 @@
 import { RuntimeError, type RuntimeErrorCode } from '../errors';
+import { copyOf } from './host-data';
 import type { BlobRef, ClientFrame, Command, ServerFrame, Transport, WireError } from '../wire';
 
 /** Commands and blobs that one frame carries at most. */
@@ -135,7 +136,9 @@ export class Connection {
       const base = this.blobs.length;
       built = command((data) => {
         bytes += data.byteLength;
-        return { blob: base + added.push(data) - 1, n: data.byteLength };
+        // A buffer can be given away once only.
+        const taken = [...this.blobs, ...added].some((other) => other.buffer === data.buffer);
+        return { blob: base + added.push(taken ? copyOf(data) : data) - 1, n: data.byteLength };
       });
       if (base > 0 && base + added.length > FRAME_BLOBS) {
         this.flush();
@@ -155,7 +158,7 @@ export class Connection {
       return Promise.reject(error);
     }
     return new Promise<T>((resolve, reject) => {
-      this.pending.set(seq, { issuer: from.issuer, resolve: resolve as (value: unknown) => void, reject });
+      this.pending.set(seq, { issuer: from.issuer, resolve, reject });
     });
   }
 
@@ -264,7 +267,13 @@ export class Connection {
     const frame: ClientFrame = { s: this.firstInBuffer, b: this.buffer, blobs: this.blobs };
     this.buffer = [];
     this.blobs = [];
-    this.transport.send(frame);
+    try {
+      this.transport.send(frame);
+    } catch (error) {
+      // Later frames would not follow on, so nothing more can be sent.
+      const reason = error instanceof Error ? error.message : String(error);
+      this.down(new RuntimeError('protocol', `commands could not be sent: ${reason}`), true);
+    }
   }
 
   private receive(frame: ServerFrame): void {

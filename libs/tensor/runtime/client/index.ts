@@ -27,6 +27,7 @@ export class RuntimeClient implements TensorRuntime {
       runtime: this,
       connection,
       device,
+      precisions: this.facts.precisions,
       now: options.now ?? (() => performance.now()),
       randomSeed: options.randomSeed ?? (() => globalThis.crypto.getRandomValues(new Uint32Array(1))[0]!),
     };
@@ -68,8 +69,9 @@ export class RuntimeClient implements TensorRuntime {
  */
 export async function createClient(transport: Transport, options: ClientOptions = {}): Promise<TensorRuntime> {
   const connection = new Connection(transport);
-  const lost = connection.gone.then((error) => {
-    throw error ?? new RuntimeError('start_failed', 'the runtime was closed before it was ready');
+  const lost = connection.gone.then((error): never => {
+    const { message = 'the runtime was closed before it was ready', code: _, ...info } = error ?? {};
+    throw new RuntimeError('start_failed', message, info);
   });
   lost.catch(() => undefined);
   const hello = await Promise.race([transport.hello, lost]);

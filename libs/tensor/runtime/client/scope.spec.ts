@@ -253,6 +253,44 @@ describe('backward', () => {
   });
 });
 
+describe('files', () => {
+  it('states that arrive after their scope closed are adopted and freed, not forgotten', async () => {
+    const { transport, scope } = await open();
+    const loading = scope.loadState('/tmp/file');
+    await turn();
+    scope.close();
+    transport.reply(transport.of('load')[0]!.seq, { states: { model: [] }, metadata: {} });
+    await expect(loading).rejects.toMatchObject({ code: 'handle_freed' });
+    await turn();
+    const adopted = transport.of('adopt')[0]!.command;
+    expect(adopted.slice(2)).toEqual(['/tmp/file', 'model']);
+    expect(transport.of('free').at(-1)!.command[1]).toEqual([adopted[1]]);
+  });
+});
+
+describe('what this runtime cannot do', () => {
+  it('is refused by name before anything is sent', async () => {
+    const { scope } = await open();
+    const module = scope.module(singleLayer('Linear', { in_features: 3, out_features: 2 }));
+    const x = upload(scope);
+    const unsupported = expect.objectContaining({ code: 'unsupported', label: 'node' });
+    expect(() => scope.forward(module, { x }, { mode: 'eval', precision: 'bf16' })).toThrow(unsupported);
+    const spec = {
+      module,
+      optimizer: scope.optimizer(module, { type: 'SGD', lr: 0.1 }),
+      loss: { type: 'MSE' },
+      feed: { inputs: { x: 'x' }, target: 't' },
+      precision: 'fp32',
+    } as const;
+    expect(() => scope.trainer({ ...spec, precision: 'fp16' })).toThrow(unsupported);
+    expect(() => scope.trainer({ ...spec, dataParallel: true })).toThrow(unsupported);
+    expect(() => scope.optimizer(module, { type: 'RAdam', lr: 0.1 })).toThrow(unsupported);
+    expect(() => scope.module(singleLayer('Linear', {}))).toThrow(
+      expect.objectContaining({ code: 'invalid_argument' }),
+    );
+  });
+});
+
 describe('cancellation', () => {
   it('stops computing but not reading, snapshots and files', async () => {
     const abort = new AbortController();

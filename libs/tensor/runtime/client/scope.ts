@@ -27,6 +27,7 @@ import type {
 import type { Command, Replies } from '../wire';
 import { Issuer, type AddBlob, type Connection } from './connection';
 import { checkHostTensor, ownBuffer } from './host-data';
+import { asRemote, Ownership } from './ownership';
 import { GeneratorHandle, ModuleHandle, OptimizerHandle, RemoteHandle, StateHandle, TensorHandle } from './refs';
 import { ClientEvaluator, ClientTrainer, type Seat } from './trainer';
 
@@ -46,6 +47,7 @@ export interface ScopeHost {
   readonly runtime: TensorRuntime;
   readonly connection: Connection;
   readonly device: Device;
+  readonly precisions: ReadonlySet<Precision>;
   now(): number;
   randomSeed(): number;
 }
@@ -53,8 +55,7 @@ export interface ScopeHost {
 export class ClientScope implements Scope {
   readonly label: string;
   private readonly issuer: Issuer;
-  /** References this scope holds, by handle. */
-  private readonly owned = new Map<RemoteHandle, number>();
+  private readonly owned = new Ownership();
   private readonly jobs = new Set<Trainer | Evaluator>();
   private defaultGenerator: GeneratorHandle | null = null;
   private closed = false;
@@ -118,7 +119,7 @@ export class ClientScope implements Scope {
     this.checkOpen('to');
     this.use(tensor, 'to');
     this.labelled('to', () => this.checkDevice(device));
-    this.hold(asRemote(tensor).retain());
+    this.owned.hold(asRemote(tensor).retain());
     return tensor;
   }
 
@@ -136,7 +137,9 @@ export class ClientScope implements Scope {
     });
     const generator = this.generatorId(options.generator, 'module');
     const { connection, device } = this.host;
-    const module = this.own(new ModuleHandle(connection, connection.allocate(), this.label, spec, parameters, device));
+    const module = this.owned.own(
+      new ModuleHandle(connection, connection.allocate(), this.label, spec, parameters, device),
+    );
     this.send(['module', module.id, spec, generator], [module.id]);
     return module;
   }
@@ -149,12 +152,16 @@ export class ClientScope implements Scope {
     this.checkRunning('forward');
     this.use(module, 'forward');
     for (const input of Object.values(inputs)) this.use(input, 'forward');
-    const metas = this.labelled('forward', () => inferModule(module.spec, inputs, options.mode));
+    const { mode, precision = 'fp32' } = options;
+    const metas = this.labelled('forward', () => {
+      this.checkPrecision(precision);
+      return inferModule(module.spec, inputs, mode);
+    });
     const gen = this.generatorId(undefined, 'forward');
     const outputs = mapValues(metas, (meta) => this.tensor(meta));
     const ids = mapValues(outputs, (output) => output.id);
     const grad = this.options.recordGradients ?? false;
-    const context = { mode: options.mode, precision: options.precision ?? 'fp32', grad, gen };
+    const context = { mode, precision, grad, gen };
     this.send(['forward', module.id, mapValues(inputs, (input) => input.id), ids, context], Object.values(ids));
     return outputs;
   }
@@ -194,13 +201,15 @@ export class ClientScope implements Scope {
   async loadState(path: string): Promise<{ states: Record<string, StateRef>; metadata: Record<string, string> }> {
     this.checkOpen('loadState');
     const found = await this.ask<Replies['load']>(['load', path]);
-    this.checkOpen('loadState');
     const states: Record<string, StateRef> = {};
     for (const [name, entries] of Object.entries(found.states)) {
       const state = this.newState(entries);
       this.send(['adopt', state.id, path, name], [state.id]);
       states[name] = state;
     }
+    // Adopted all the same, so that the runtime does not keep them for nobody.
+    if (this.closed) this.owned.close();
+    this.checkOpen('loadState');
     return { states, metadata: { ...found.metadata } };
   }
 
@@ -244,7 +253,7 @@ export class ClientScope implements Scope {
     this.use(optimizer, 'bindOptimizer');
     this.use(module, 'bindOptimizer');
     if (optimizer.module.id === module.id) {
-      this.hold(asRemote(optimizer).retain());
+      this.owned.hold(asRemote(optimizer).retain());
       return { optimizer, how: 'reused' };
     }
     const shapes = (of: ModuleRef) =>
@@ -261,6 +270,9 @@ export class ClientScope implements Scope {
     this.use(spec.optimizer, 'trainer');
     if (spec.optimizer.module.id !== spec.module.id) {
       throw this.named(invalid('the optimizer belongs to another module: bind it with bindOptimizer first'), 'trainer');
+    }
+    if (spec.dataParallel) {
+      throw this.named(unsupported('dataParallel needs a runtime of several ranks: this one trains alone'), 'trainer');
     }
     const gen = this.generatorId(spec.generator, 'trainer');
     const { clipGradNorm, deterministic, observe, precision } = spec;
@@ -338,7 +350,7 @@ export class ClientScope implements Scope {
       ids,
     );
     const existing = (tensor: TensorHandle, exists: boolean | undefined): TensorRef | null => {
-      if (!exists) this.drop(tensor);
+      if (!exists) this.owned.drop(tensor);
       return exists ? tensor : null;
     };
     return {
@@ -385,9 +397,8 @@ export class ClientScope implements Scope {
   keep<H extends Handle>(handle: H, owner?: Scope): H {
     const remote = asRemote(handle);
     remote.checkLive('keep');
-    if (this.owned.has(remote)) this.forget(remote);
-    else remote.retain();
-    if (owner instanceof ClientScope) owner.hold(remote);
+    this.owned.give(remote);
+    if (owner instanceof ClientScope) owner.owned.hold(remote);
     return handle;
   }
 
@@ -400,17 +411,20 @@ export class ClientScope implements Scope {
     this.closed = true;
     for (const job of this.jobs) job.close();
     this.jobs.clear();
-    for (const [handle, count] of this.owned) {
-      for (let held = count; held > 0 && !handle.freed; held--) handle.release();
-    }
-    this.owned.clear();
+    this.owned.close();
     this.defaultGenerator = null;
   }
 
   private job<J extends Trainer | Evaluator>(
     name: string,
     create: (seat: Seat, signal: AbortSignal | undefined) => J,
-    spec: { readonly loss?: LossSpec; readonly feed: Feed; readonly module: ModuleRef; readonly signal?: AbortSignal },
+    spec: {
+      readonly loss?: LossSpec;
+      readonly feed: Feed;
+      readonly module: ModuleRef;
+      readonly signal?: AbortSignal;
+      readonly precision: Precision;
+    },
     command: (id: number) => Command,
   ): J {
     const { connection, now } = this.host;
@@ -418,6 +432,7 @@ export class ClientScope implements Scope {
     const job = this.labelled(name, () => {
       checkPorts(spec.module.spec.inputs, Object.keys(spec.feed.inputs));
       if (spec.loss) normaliseLoss(spec.loss);
+      this.checkPrecision(spec.precision);
       return create({ connection, issuer: this.issuer, handle, now }, spec.signal ?? this.options.signal);
     });
     this.send(command(handle.id), [handle.id]);
@@ -458,6 +473,15 @@ export class ClientScope implements Scope {
     }
   }
 
+  private checkPrecision(precision: Precision): void {
+    const { precisions } = this.host;
+    if (!precisions.has(precision)) {
+      throw unsupported(
+        `precision ${precision} is not available on this runtime; available: ${[...precisions].join(', ')}`,
+      );
+    }
+  }
+
   private checkDevice(device: Device | undefined): void {
     if (device !== undefined && device !== this.host.device) {
       throw unsupported(`device ${device} is not served by this runtime: it runs on ${this.host.device}`);
@@ -491,54 +515,25 @@ export class ClientScope implements Scope {
     if (!Number.isSafeInteger(seed))
       throw this.named(invalid(`a seed must be a whole number, got ${seed}`), 'generator');
     const { connection } = this.host;
-    const generator = this.own(new GeneratorHandle(connection, connection.allocate(), this.label, seed));
+    const generator = this.owned.own(new GeneratorHandle(connection, connection.allocate(), this.label, seed));
     this.send(['gen', generator.id, seed], [generator.id]);
     return generator;
   }
 
   private tensor({ shape, dtype }: TensorMeta): TensorHandle {
     const { connection, device } = this.host;
-    return this.own(new TensorHandle(connection, connection.allocate(), this.label, shape, dtype, device));
+    return this.owned.own(new TensorHandle(connection, connection.allocate(), this.label, shape, dtype, device));
   }
 
   private newState(entries: readonly ParamMeta[]): StateHandle {
     const { connection } = this.host;
-    return this.own(new StateHandle(connection, connection.allocate(), this.label, entries));
+    return this.owned.own(new StateHandle(connection, connection.allocate(), this.label, entries));
   }
 
   private newOptimizer(module: ModuleRef, spec: OptimizerSpec): OptimizerHandle {
     const { connection } = this.host;
-    return this.own(new OptimizerHandle(connection, connection.allocate(), this.label, spec, module));
+    return this.owned.own(new OptimizerHandle(connection, connection.allocate(), this.label, spec, module));
   }
-
-  private own<H extends RemoteHandle>(handle: H): H {
-    this.owned.set(handle, 1);
-    return handle;
-  }
-
-  /** Takes over one reference. */
-  private hold(handle: RemoteHandle): void {
-    if (this.closed) handle.release();
-    else this.owned.set(handle, (this.owned.get(handle) ?? 0) + 1);
-  }
-
-  /** Gives up one reference without releasing it. */
-  private forget(handle: RemoteHandle): void {
-    const count = this.owned.get(handle) ?? 0;
-    if (count > 1) this.owned.set(handle, count - 1);
-    else this.owned.delete(handle);
-  }
-
-  private drop(handle: RemoteHandle): void {
-    if (!this.owned.has(handle)) return;
-    this.forget(handle);
-    if (!handle.freed) handle.release();
-  }
-}
-
-function asRemote(handle: Handle): RemoteHandle {
-  if (handle instanceof RemoteHandle) return handle;
-  throw invalid('a handle must come from a runtime of this program');
 }
 
 function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T, name: string) => U): Record<string, U> {

@@ -54,8 +54,8 @@ function joinColumns(a: StepColumns | null, b: StepColumns): StepColumns {
     const [first, second] = [a[name], b[name]];
     if (typeof first !== 'object' || typeof second !== 'object') continue;
     const column = new (second.constructor as new (length: number) => Float32Array)(first.length + second.length);
-    column.set(first as Float32Array);
-    column.set(second as Float32Array, first.length);
+    column.set(first);
+    column.set(second, first.length);
     joined[name] = column;
   }
   return joined as unknown as Columns;
