@@ -4,10 +4,12 @@ import { cnnNodes } from './cnn';
 import { controlNodes } from './control';
 import { dataNodes } from './data';
 import { dataFlowNodes } from './data-flow';
+import { diffusionNodes } from './diffusion';
 import { inputNodes } from './inputs';
 import { ioNodes } from './io';
 import { modelIoNodes } from './model-io';
 import { layerNorm } from './normalization/layer-norm';
+import { columnSelector } from './tables/column-selector';
 import { tensorOperationNodes } from './tensor-operations';
 import { trainingNodes } from './training';
 import { multiHeadAttention } from './transformer/multi-head-attention';
@@ -17,12 +19,14 @@ import { utilityNodes } from './utility';
 export const builtinNodes: readonly NodeType[] = [
   ...controlNodes,
   ...dataNodes,
+  columnSelector,
   ...inputNodes,
   ...dataFlowNodes,
   ...cnnNodes,
   layerNorm,
   multiHeadAttention,
   ...tensorOperationNodes,
+  ...diffusionNodes,
   ...utilityNodes,
   ...trainingNodes,
   backwardOnce,
