@@ -321,6 +321,11 @@ describe('CSVReader', () => {
     });
   });
 
+  it('leaves a target of numbers out of the tensor', async () => {
+    const { outputs } = await read('a,b,class\n1,2,0\n3,4,1\n', { target_column: 'class' });
+    expect(outputs).toMatchObject({ columns: ['a', 'b'], labels: ['0', '1'] });
+  });
+
   it('takes the columns that are asked for, in that order', async () => {
     const { outputs } = await read('a,b,c\n1,2,3\n', { include_columns: 'c, a' });
     expect(outputs).toMatchObject({ tensor: { values: [[3, 1]] }, columns: ['c', 'a'], labels: [] });

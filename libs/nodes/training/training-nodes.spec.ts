@@ -235,6 +235,14 @@ describe('TrainingLoop on the embedded runtime', () => {
     expect(await lossesOf({ epochs: 4 })).not.toEqual(large);
   });
 
+  it('clips the gradients of all weights together', async () => {
+    const free = await lossesOf({ epochs: 3 });
+    const still = await lossesOf({ epochs: 3, grad_clip_norm: 1e-9 });
+    expect(still).toEqual(Array(3).fill(expect.closeTo(still[0]!, 6)));
+    expect(free[2]).toBeLessThan(still[2]! * 0.9);
+    expect(await lossesOf({ epochs: 3, grad_clip_norm: 1e9 })).toEqual(free.map((loss) => expect.closeTo(loss, 6)));
+  });
+
   it('brings back the weights of the best epoch', async () => {
     await withParts({ lr: 5, type: 'SGD' }, async (parts, dataset) => {
       const inputs = { ...parts, val_dataloader: parts['dataloader']! };
