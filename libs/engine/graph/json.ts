@@ -1,21 +1,25 @@
+// Looked up once: every member that is read passes through here.
+const { hasOwn } = Object;
+const { isArray } = Array;
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Whether the value is a JSON object. */
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !isArray(value);
 }
 
 /** A member of its own, or undefined: names such as `constructor` never reach a prototype. */
 export function own(object: JsonObject | null | undefined, key: string): unknown {
   // Absent members are the common case, and cheaper to see this way round.
   const value = object?.[key];
-  return value !== undefined && Object.hasOwn(object as JsonObject, key) ? value : undefined;
+  return value !== undefined && hasOwn(object as JsonObject, key) ? value : undefined;
 }
 
 /** A value in a few words for a message. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(shorten(value));
-  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';
   return String(value);
 }
@@ -46,7 +50,7 @@ export const MAX_NESTING = 200;
 export function nestsTooDeep(value: unknown, allowed = MAX_NESTING): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (allowed < 0) return true;
-  if (Array.isArray(value)) return value.some((item) => nestsTooDeep(item, allowed - 1));
+  if (isArray(value)) return value.some((item) => nestsTooDeep(item, allowed - 1));
   for (const key in value) if (nestsTooDeep((value as JsonObject)[key], allowed - 1)) return true;
   return false;
 }

@@ -1,0 +1,3 @@
+import { describeMutants } from './testing/mutants';
+
+describeMutants(0);
