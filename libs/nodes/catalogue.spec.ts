@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { defineNode, param } from '@cdui/node-sdk';
 import fc from 'fast-check';
-import { builtinNodes, canonicalJson, catalogueOf, createNodeRegistry } from './index';
+import { canonicalJson } from '@cdui/protocol';
+import { builtinNodes, catalogueOf, createNodeRegistry } from './index';
 
 const node = (name: string, description = 'A node.') =>
   defineNode({

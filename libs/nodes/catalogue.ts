@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NodeRegistry } from '@cdui/node-sdk';
 import type { NodeDefinition } from '@cdui/protocol';
-import { canonicalJson } from './canonical-json';
+import { canonicalJson } from '@cdui/protocol';
 
 /** What a registry publishes, with the hashes by which two machines find out whether they have the same node types. */
 export interface Catalogue {

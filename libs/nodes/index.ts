@@ -1,5 +1,4 @@
 export * from './builtin-nodes';
-export * from './canonical-json';
 export * from './catalogue';
 export * from './custom-nodes';
 export * from './node-list';

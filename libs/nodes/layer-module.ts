@@ -1,6 +1,6 @@
 import type { NodeContext } from '@cdui/node-sdk';
 import type { ModuleRef, TensorRef } from '@cdui/tensor/runtime';
-import { canonicalJson } from './canonical-json';
+import { canonicalJson } from '@cdui/protocol';
 
 /** A layer as PyTorch names it, its constructor arguments, and how many tensors go in and out. */
 export interface LayerSpec {

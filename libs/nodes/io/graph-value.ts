@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 import type { ParamReader, PortValue } from '@cdui/node-sdk';
 import type { HostTensor } from '@cdui/tensor/runtime';
@@ -63,14 +63,24 @@ export function imageFromBase64(value: unknown, params: ParamReader): HostTensor
   return decode(Buffer.from(base64, 'base64'), (rule) => params.reject('value', rule));
 }
 
-/** An image file below `folder`. */
+/** An image file below `folder`; a link that leads out of it is outside. */
 export function imageFromFile(folder: string, params: ParamReader): HostTensor {
   const file = resolve(folder, params.text('default'));
-  const inside = relative(folder, file);
+  const found = realFile(file);
+  const inside = relative(realFile(folder) ?? folder, found ?? file);
   if (inside.startsWith('..') || isAbsolute(inside)) params.reject('default', `must name a file inside ${folder}`);
-  if (!existsSync(file) || !statSync(file).isFile())
-    params.reject('default', `must name a file that exists in ${folder}`);
-  return decode(readFileSync(file), (rule) => params.reject('default', rule));
+  if (found === null || !statSync(found).isFile()) {
+    return params.reject('default', `must name a file that exists in ${folder}`);
+  }
+  return decode(readFileSync(found), (rule) => params.reject('default', rule));
+}
+
+function realFile(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
 }
 
 function decode(bytes: Buffer, refuse: (rule: string) => never): HostTensor {

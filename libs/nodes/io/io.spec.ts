@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PNG } from 'pngjs';
@@ -8,13 +8,16 @@ import { NodeRunner, tensor } from '../testing/run-node';
 import { graphInput } from './graph-input';
 
 let runner: NodeRunner;
+let root: string;
 let images: string;
 beforeAll(async () => {
   runner = await NodeRunner.open();
-  images = mkdtempSync(join(tmpdir(), 'cdui-images-'));
+  root = mkdtempSync(join(tmpdir(), 'cdui-images-'));
+  images = join(root, 'images');
+  mkdirSync(images);
 });
 afterAll(async () => {
-  rmSync(images, { recursive: true });
+  rmSync(root, { recursive: true });
   await runner.close();
 });
 
@@ -89,8 +92,13 @@ describe('GraphInput', () => {
     writeFileSync(join(images, 'two.png'), png());
     expectClose(((await receive({ type: 'image', default: 'two.png' })) as TensorResult).values, PIXELS);
     expectClose(((await receive({ type: 'image', default: join(images, 'two.png') })) as TensorResult).values, PIXELS);
-    for (const path of ['absent.png', '../two.png', '/etc/passwd', '.']) {
-      await expect(receive({ type: 'image', default: path })).rejects.toMatchObject({ code: 'invalid_param' });
+    writeFileSync(join(root, 'outside.png'), png());
+    symlinkSync(join(root, 'outside.png'), join(images, 'link.png'));
+    for (const path of ['../outside.png', join(root, 'outside.png'), 'link.png', '../absent.png']) {
+      await expect(receive({ type: 'image', default: path })).rejects.toThrow(/must name a file inside/);
+    }
+    for (const path of ['absent.png', '.']) {
+      await expect(receive({ type: 'image', default: path })).rejects.toThrow(/must name a file that exists/);
     }
   });
 
