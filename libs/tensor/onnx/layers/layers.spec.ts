@@ -42,7 +42,7 @@ async function check(
   layer: string,
   params: Params,
   inputs: readonly HostTensor[],
-  { mode = 'train' as 'train' | 'eval', outputs = 1, feeds = {} as Record<string, HostTensor> } = {},
+  { mode = 'train', outputs = 1, feeds = {} } = {},
 ): Promise<void> {
   const weights = weightsOf(layer, params, 77);
   const all = [...inputs, ...weights.map(({ value }) => value)];

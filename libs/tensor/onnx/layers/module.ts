@@ -110,6 +110,6 @@ function emitNode(
     isPrivate: (input) => privates[input] ?? false,
   };
   const params = layerDef(node.layer).normalise(node.params);
-  const result = emitter(g, inputs as [Value, ...Value[]], params as never, layerContext);
+  const result = emitter(g, inputs as [Value, ...Value[]], params, layerContext);
   return Array.isArray(result) ? (result as readonly Value[]) : [result as Value];
 }

@@ -4,10 +4,10 @@ import type { Graph } from '../graph/graph';
 import type { AttributeValue, Value } from '../graph/value';
 import { addAll } from './elementwise';
 import { matmul } from './matmul';
+import { channelSum, type Pair } from './pool';
 import { sum } from './reduce';
 import { mismatch, reshape, reverse, split, transpose } from './shape';
 
-export type Pair = readonly [number, number];
 /** [top, left, bottom, right], ONNX's order. */
 export type Pads = readonly [number, number, number, number];
 
@@ -63,7 +63,7 @@ export function conv2d(g: Graph, x: Value, weight: Value, bias: Value | null, ge
       vjp: ([d]) => [
         () => convInputGradient(g, d!, weight, x.shape, geometry),
         () => convWeightGradient(g, d!, x, weight.shape, geometry),
-        () => sum(g, d!, [0, 2, 3]),
+        () => channelSum(g, d!),
       ],
     },
   );
@@ -208,7 +208,7 @@ export function convTranspose2d(
         () =>
           g.op1('Conv', [d!, weight], { shape: x.shape, dtype: x.dtype }, { attributes: attributes(kernel, geometry) }),
         () => convWeightGradient(g, x, d!, weight.shape, geometry),
-        () => sum(g, d!, [0, 2, 3]),
+        () => channelSum(g, d!),
       ],
     },
   );

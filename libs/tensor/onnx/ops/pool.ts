@@ -1,10 +1,11 @@
 import type { Graph } from '../graph/graph';
 import type { AttributeValue, Value } from '../graph/value';
-import { cast, equal, mul } from './elementwise';
+import { cast, equal, mul, sub } from './elementwise';
 import { matmul } from './matmul';
-import { mean } from './reduce';
+import { mean, sum } from './reduce';
 import { filled, pad, reshape, slice } from './shape';
-import type { Pair } from './conv';
+
+export type Pair = readonly [number, number];
 
 export interface PoolGeometry {
   readonly kernel: Pair;
@@ -49,39 +50,59 @@ export function enlarge(g: Graph, x: Value, [kh, kw]: Pair, gradient?: (d: Value
   );
 }
 
+/** Float32 holds every whole number up to here. */
+const EXACT_FLOAT = 2 ** 24;
+
 /** Largest of each window of `x[N, C, H, W]`. The gradient goes to the first largest in row-major order, as in PyTorch. */
 export function maxPool2d(g: Graph, x: Value, geometry: PoolGeometry): Value {
-  if (!tiles(geometry)) return overlappingMaxPool(g, x, geometry);
-  const shape = pooled(x, geometry);
-  const inner = crop(g, x, shape, geometry.kernel);
+  if (!tiles(geometry) || x.shape[2]! * x.shape[3]! >= EXACT_FLOAT) return overlappingMaxPool(g, x, geometry);
   const y: Value = g.op1(
     'MaxPool',
-    [inner],
-    { shape, dtype: x.dtype },
-    {
-      attributes: attributes(geometry),
-      vjp: ([d]) => [() => firstOfWindow(g, inner, y, d!, geometry)],
-    },
+    [x],
+    { shape: pooled(x, geometry), dtype: x.dtype },
+    { attributes: attributes(geometry), vjp: ([d]) => [() => firstOfWindow(g, x, y, d!, geometry)] },
   );
   return y;
 }
 
 /**
- * The gradient `d` at the first place of each window where `x` equals its maximum `y`. Places are numbered backwards within the window;
- * the largest number among those that hold the maximum marks the first one.
+ * The gradient `d` at the first place of each window where `x` equals its maximum `y`. Places of a plane are numbered backwards;
+ * the largest number among those that hold the maximum is the first one's. Much faster than asking the pool for its indices.
  */
 function firstOfWindow(g: Graph, x: Value, y: Value, d: Value, geometry: PoolGeometry): Value {
-  const [kh, kw] = geometry.kernel;
-  const [, , h, w] = x.shape as readonly [number, number, number, number];
+  const { kernel } = geometry;
+  const [n, c, h, w] = x.shape as readonly [number, number, number, number];
+  const covered = crop(g, x, y.shape, kernel);
+  const [rows, columns] = covered.shape.slice(2) as [number, number];
+  const plane = h * w;
   const numbers = Float32Array.from(
-    { length: h * w },
-    (_, i) => kh * kw - ((Math.floor(i / w) % kh) * kw + ((i % w) % kw)),
+    { length: rows * columns },
+    (_, i) => plane - (Math.floor(i / columns) * w + (i % columns)),
   );
-  const places = g.constant('float32', [1, 1, h, w], numbers);
-  const holders = mul(g, cast(g, equal(g, x, enlarge(g, y, geometry.kernel)), 'float32'), places);
+  const holders = mul(
+    g,
+    cast(g, equal(g, covered, enlarge(g, y, kernel)), 'float32'),
+    g.constant('float32', [1, 1, rows, columns], numbers),
+  );
   const first = g.op1('MaxPool', [holders], { shape: y.shape, dtype: 'float32' }, { attributes: attributes(geometry) });
-  const hit = cast(g, equal(g, enlarge(g, first, geometry.kernel), places), d.dtype);
-  return mul(g, hit, enlarge(g, d, geometry.kernel));
+  const ends = g.numbers(
+    'int64',
+    [n, c, 1, 1],
+    Array.from({ length: n * c }, (_, i) => (i + 1) * plane),
+  );
+  const places = sub(g, ends, cast(g, first, 'int64'));
+  return g.op1(
+    'MaxUnpool',
+    [d, places, g.ints(x.shape)],
+    { shape: x.shape, dtype: d.dtype },
+    { attributes: { kernel_shape: kernel, strides: geometry.stride } },
+  );
+}
+
+/** Sum per channel of a gradient `[N, C, H, W]`. What a pool only moved to other places it sums before they grew. */
+export function channelSum(g: Graph, d: Value): Value {
+  const moved = d.op?.type === 'MaxUnpool' ? d.op.inputs[0]! : d;
+  return sum(g, moved, [0, 2, 3]);
 }
 
 /** Windows that overlap or reach over the edge: the kernel reports where each maximum was. */

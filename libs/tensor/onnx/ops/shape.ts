@@ -186,7 +186,7 @@ function unslice(g: Graph, d: Value, shape: Shape, ranges: readonly AxisRange[])
     if (step < 0) result = reverse(g, result, [axis]);
     if (stride > 1) result = spread(g, result, axis, stride);
     before[axis] = step < 0 ? range.start - (size - 1) * stride : range.start;
-    after[axis] = shape[axis]! - before[axis]! - size * stride;
+    after[axis] = shape[axis]! - before[axis] - size * stride;
   }
   return pad(g, result, before, after);
 }

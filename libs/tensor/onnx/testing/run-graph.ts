@@ -28,7 +28,7 @@ export async function runGraph(
       model.inputs.map((name) => {
         const feed = feeds[name];
         if (!feed) throw new Error(`no feed for ${name}`);
-        return [name, new ort.Tensor(feed.dtype, feed.data as ort.Tensor.DataType as never, feed.shape)];
+        return [name, new ort.Tensor(feed.dtype, feed.data as ort.Tensor.DataType, feed.shape)];
       }),
     );
     let first: Record<string, HostTensor> | null = null;
