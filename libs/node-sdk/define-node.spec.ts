@@ -177,6 +177,19 @@ describe('defineNode', () => {
     });
   });
 
+  it('keeps secrets out of errors', async () => {
+    const node = defineNode({
+      ...scale,
+      params: { key: param.secret() },
+      execute: (_context, _inputs, params) => params.reject('key', 'must be a valid key'),
+    });
+    const error: unknown = await Promise.resolve(node.execute(context, {}, { key: 'hunter2' })).catch(
+      (e: unknown) => e,
+    );
+    expect(error).toMatchObject({ message: expect.stringContaining('got "(secret)"'), params: { value: '(secret)' } });
+    expect(JSON.stringify(error) + String(error)).not.toContain('hunter2');
+  });
+
   it('refuses outputs that the node does not have, and passes private ones', async () => {
     await expect(withExecute(() => ({ other: 1 })).execute(context, {}, {})).rejects.toMatchObject({
       code: 'invalid_node_result',

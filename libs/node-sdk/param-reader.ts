@@ -8,20 +8,16 @@ import { describeNode } from './node-label';
  * param, value and what is allowed: `invalid_param`, `param_below_min`, `param_above_max` or `option_not_available`.
  */
 export class ParamReader {
-  private readonly definitions: ReadonlyMap<string, ParamDefinition>;
-
   constructor(
     private readonly values: Params,
-    definitions: readonly ParamDefinition[],
+    private readonly definitions: readonly ParamDefinition[],
     private readonly node: NodeLabel,
-  ) {
-    this.definitions = new Map(definitions.map((definition) => [definition.name, definition]));
-  }
+  ) {}
 
   /** The value as the file has it, or the default. Also reads params that no definition lists (values injected by the engine). */
   raw(name: string): unknown {
     const value = this.values[name];
-    return value === undefined ? this.definitions.get(name)?.default : value;
+    return value === undefined ? this.definition(name)?.default : value;
   }
 
   int(name: string): number {
@@ -38,7 +34,7 @@ export class ParamReader {
   float(name: string): number {
     const value = this.raw(name);
     if (typeof value !== 'number' || Number.isNaN(value)) return this.reject(name, 'must be a number');
-    const definition = this.definitions.get(name);
+    const definition = this.definition(name);
     const min = definition?.min_value ?? -Infinity;
     const max = definition?.max_value ?? Infinity;
     if (value < min) this.reject(name, `must be at least ${min}`, 'param_below_min');
@@ -58,7 +54,7 @@ export class ParamReader {
 
   /** The value of a select; one of its options. */
   choice<T extends string = string>(name: string): T {
-    const options = this.definitions.get(name)?.options ?? [];
+    const options = this.definition(name)?.options ?? [];
     const value = this.raw(name);
     if (typeof value !== 'string' || !options.includes(value)) {
       return this.reject(name, `must be one of ${options.join(', ')}`, 'option_not_available');
@@ -93,7 +89,8 @@ export class ParamReader {
 
   /** For rules that bounds cannot express: throws about this param. `rule` reads on after its name: `must divide ...`. */
   reject(name: string, rule: string, code = 'invalid_param'): never {
-    const value = this.raw(name) ?? null;
+    // A secret never enters an error's text: logs and events carry it.
+    const value = this.definition(name)?.param_type === 'secret' ? '(secret)' : (this.raw(name) ?? null);
     throw new CodedError(code, `${describeNode(this.node)}: param "${name}" ${rule}, got ${shorten(value)}`, {
       node_id: this.node.id,
       type: this.node.type,
@@ -101,6 +98,10 @@ export class ParamReader {
       value,
       rule,
     });
+  }
+
+  private definition(name: string): ParamDefinition | undefined {
+    return this.definitions.find((definition) => definition.name === name);
   }
 }
 
