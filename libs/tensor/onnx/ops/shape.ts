@@ -48,13 +48,25 @@ export function transpose(g: Graph, x: Value, perm: readonly number[]): Value {
     {
       attributes: { perm },
       vjp: ([d]) => [
-        transpose(
+        transposeGradient(
           g,
           d!,
           perm.map((_, axis) => perm.indexOf(axis)),
         ),
       ],
     },
+  );
+}
+
+/** Transposes a gradient, in one go with the transpose that made it: nothing differentiates through gradients. */
+function transposeGradient(g: Graph, d: Value, perm: readonly number[]): Value {
+  const inner = d.op?.type === 'Transpose' ? d.op : null;
+  if (!inner) return transpose(g, d, perm);
+  const first = inner.attributes['perm'] as readonly number[];
+  return transpose(
+    g,
+    inner.inputs[0]!,
+    perm.map((axis) => first[axis]!),
   );
 }
 
