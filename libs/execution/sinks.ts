@@ -1,4 +1,10 @@
-import type { ArtifactPayload, InnerNodeStatusPayload, MetricPoint, NodeStatusPayload, WarningPayload } from '@cdui/protocol';
+import type {
+  ArtifactPayload,
+  InnerNodeStatusPayload,
+  MetricPoint,
+  NodeStatusPayload,
+  WarningPayload,
+} from '@cdui/protocol';
 
 /** A node-level event as it is stored. */
 export type NodeEvent =

@@ -18,6 +18,20 @@ export type OutputEntry =
       readonly port?: string;
     };
 
+/** What stands in an entry's place when the payload would be too large: which entry it was, and how large. */
+export interface ElidedOutput {
+  readonly output_kind: OutputEntry['output_kind'];
+  readonly elided: true;
+  readonly bytes: number;
+  readonly cap_bytes: number;
+  readonly port?: string;
+}
+
+/** Whether an entry's content was left out; readers of stored events ask before they look at it. */
+export function isElided(entry: OutputEntry | ElidedOutput): entry is ElidedOutput {
+  return 'elided' in entry && entry.elided === true;
+}
+
 export interface NodeStatusPayload {
   readonly node_id: string;
   readonly status: NodeStatus;
