@@ -295,11 +295,17 @@ export class Connection {
   private toError(seq: number, wire: WireError): RuntimeError {
     const entry = this.inFlight.get(seq);
     const op = wire.op ?? entry?.op;
-    const error = new RuntimeError(wire.code as RuntimeErrorCode, op ? `${op}: ${wire.message}` : wire.message, {
-      ...(op !== undefined ? { op } : {}),
-      ...(entry ? { label: entry.issuer.label } : {}),
-      ...(wire.detail !== undefined ? { detail: wire.detail } : {}),
-    });
+    const error = new RuntimeError(
+      wire.code as RuntimeErrorCode,
+      op === undefined || [`${op}:`, `${op} `].some((start) => wire.message.startsWith(start))
+        ? wire.message
+        : `${op}: ${wire.message}`,
+      {
+        ...(op !== undefined ? { op } : {}),
+        ...(entry ? { label: entry.issuer.label } : {}),
+        ...(wire.detail !== undefined ? { detail: wire.detail } : {}),
+      },
+    );
     if (entry) this.origins.set(error, entry.issuer);
     this.causes.set(seq, error);
     if (this.causes.size > REMEMBERED_ERRORS) this.causes.delete(this.causes.keys().next().value!);

@@ -1,7 +1,9 @@
 import { RuntimeError } from '../errors';
 import type { GeneratorRef, Handle, ModuleRef, OptimizerRef, ParamMeta, StateRef, TensorRef } from '../handles';
 import type { Device, DType, Shape } from '../values';
-import type { ModuleSpec, OptimizerSpec } from '../vocabulary';
+import { showShape } from '../ops';
+import { inferModule } from '../specs';
+import type { ModuleSpec, OptimizerSpec, TensorMeta } from '../vocabulary';
 import type { Connection } from './connection';
 
 /** A reference-counted id. It starts with one reference, its creator's; the last release frees it in the runtime. */
@@ -63,8 +65,12 @@ export class TensorHandle extends RemoteHandle implements TensorRef {
   }
 }
 
+/** Combinations of input shapes whose outputs a module remembers. */
+const KNOWN_SHAPES = 32;
+
 export class ModuleHandle extends RemoteHandle implements ModuleRef {
   readonly kind = 'module';
+  private readonly known = new Map<string, Readonly<Record<string, TensorMeta>>>();
 
   constructor(
     connection: Connection,
@@ -75,6 +81,18 @@ export class ModuleHandle extends RemoteHandle implements ModuleRef {
     readonly device: Device,
   ) {
     super(connection, id, label);
+  }
+
+  /** `inferModule`, remembered: a loop calls a module with the same shapes again and again. */
+  infer(inputs: Readonly<Record<string, TensorMeta>>, mode: 'train' | 'eval'): Readonly<Record<string, TensorMeta>> {
+    let key: string = mode;
+    for (const [port, { dtype, shape }] of Object.entries(inputs)) key += `|${port}:${dtype}${showShape(shape)}`;
+    const known = this.known.get(key);
+    if (known) return known;
+    const outputs = inferModule(this.spec, inputs, mode);
+    if (this.known.size >= KNOWN_SHAPES) this.known.clear();
+    this.known.set(key, outputs);
+    return outputs;
   }
 
   protected override describe(): string {

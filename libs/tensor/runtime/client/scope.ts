@@ -155,7 +155,7 @@ export class ClientScope implements Scope {
     const { mode, precision = 'fp32' } = options;
     const metas = this.labelled('forward', () => {
       this.checkPrecision(precision);
-      return inferModule(module.spec, inputs, mode);
+      return module instanceof ModuleHandle ? module.infer(inputs, mode) : inferModule(module.spec, inputs, mode);
     });
     const gen = this.generatorId(undefined, 'forward');
     const outputs = mapValues(metas, (meta) => this.tensor(meta));

@@ -159,6 +159,7 @@ export const ELEMENTWISE: Rows<
     },
     infer: (inputs, { exponent }) => {
       const { shape, dtype } = joined(inputs);
+      if (exponent === null && dtype === 'bool') throw invalid('pow of bool tensors is not supported: cast them first');
       if (exponent === null || isFloat(dtype)) return [{ shape, dtype }];
       if (!Number.isInteger(exponent)) return [{ shape, dtype: 'float32' }];
       if (exponent < 0) throw invalid('Integers to negative integer powers are not allowed: cast to float32 first');
@@ -227,10 +228,11 @@ export const ELEMENTWISE: Rows<
       return { ...(min !== undefined ? { min } : {}), ...(max !== undefined ? { max } : {}) };
     },
     infer: ([x], { min, max }) => {
+      if (x!.dtype === 'bool') throw invalid('clamp of a bool tensor is not supported: cast it first');
       const whole = [min, max].every(
         (bound) => bound === undefined || Number.isInteger(bound) || !Number.isFinite(bound),
       );
-      return [{ shape: x!.shape, dtype: whole && x!.dtype !== 'bool' ? x!.dtype : floating(x!.dtype) }];
+      return [{ shape: x!.shape, dtype: whole ? x!.dtype : floating(x!.dtype) }];
     },
   },
   activation,
