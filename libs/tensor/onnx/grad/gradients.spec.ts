@@ -2,6 +2,7 @@ import { Graph } from '../graph/graph';
 import type { Value } from '../graph/value';
 import { encodeGraph } from '../graph/encode';
 import { add, cast, detach, exp, greater, mul, relu, sigmoid } from '../ops/elementwise';
+import { emitOp } from '../ops/emit';
 import { matmul } from '../ops/matmul';
 import { sum } from '../ops/reduce';
 import { reshape } from '../ops/shape';
@@ -57,6 +58,15 @@ describe('reverse mode', () => {
     const [dx, dh, dy] = gradients(g, y, [x, h, y]);
     const found = await values(g, { dx: dx!, dh: dh!, dy: dy! }, [0, 0]);
     expect(found).toEqual({ dx: [2, 2], dh: [1, 1], dy: [1, 1] });
+  });
+
+  test('tells a tensor from one that only repeats it', async () => {
+    const g = new Graph();
+    const x = g.input('x', [2]);
+    const context = { mode: 'train' as const, uniform: () => x };
+    const [same] = emitOp(g, 'reshape', [x], { shape: [2] }, context);
+    const [dx, dSame] = gradients(g, add(g, x, same!), [x, same!]);
+    expect(await values(g, { dx: dx!, dSame: dSame! }, [0, 0])).toEqual({ dx: [2, 2], dSame: [1, 1] });
   });
 
   test('makes only the gradients asked for', () => {

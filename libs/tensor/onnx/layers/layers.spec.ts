@@ -37,12 +37,19 @@ function weightsOf(
   }));
 }
 
+interface CheckOptions {
+  readonly mode?: 'train' | 'eval';
+  /** How many of the layer's outputs take part. */
+  readonly outputs?: number;
+  readonly feeds?: Readonly<Record<string, HostTensor>>;
+}
+
 /** Gradients of all inputs and weights of one layer. */
 async function check(
   layer: string,
   params: Params,
   inputs: readonly HostTensor[],
-  { mode = 'train', outputs = 1, feeds = {} } = {},
+  { mode = 'train', outputs = 1, feeds = {} }: CheckOptions = {},
 ): Promise<void> {
   const weights = weightsOf(layer, params, 77);
   const all = [...inputs, ...weights.map(({ value }) => value)];

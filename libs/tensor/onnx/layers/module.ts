@@ -2,6 +2,7 @@ import { layerDef, RuntimeError, type LayerName, type ModuleNode, type ModuleSpe
 import type { EmitContext, EmittedModule } from '../compiler';
 import type { Graph } from '../graph/graph';
 import type { Value } from '../graph/value';
+import { fresh } from '../ops/elementwise';
 import { emitOp } from '../ops/emit';
 import type { LayerContext, LayerEmitter, LayerEmitters } from './emitters';
 import { LINEAR_EMITTERS } from './linear';
@@ -29,7 +30,9 @@ export function emitModule(
   context: EmitContext,
 ): EmittedModule {
   const buffers: Record<string, Value> = {};
-  const outputs = emitNodes(g, spec, inputs, { context, weights, buffers, prefix: '' });
+  const emitted = emitNodes(g, spec, inputs, { context, weights, buffers, prefix: '' });
+  const given = Object.values(inputs);
+  const outputs = Object.fromEntries(Object.entries(emitted).map(([port, value]) => [port, fresh(g, value, given)]));
   return { outputs, buffers };
 }
 

@@ -199,6 +199,11 @@ export function clone(g: Graph, x: Value): Value {
   return unary(g, 'Identity', x, (d) => d);
 }
 
+/** `x`, under another name if it is one of `inputs`: each tensor a caller can name has a gradient of its own. */
+export function fresh(g: Graph, x: Value, inputs: readonly Value[]): Value {
+  return inputs.includes(x) ? clone(g, x) : x;
+}
+
 /** Stops gradients. */
 export function detach(g: Graph, x: Value): Value {
   return g.op1('Identity', [x], { shape: x.shape, dtype: x.dtype });

@@ -4,6 +4,7 @@ import type { Graph } from '../graph/graph';
 import type { Value } from '../graph/value';
 import type { EmitContext } from '../compiler';
 import { ARITHMETIC } from './emit-arithmetic';
+import { fresh } from './elementwise';
 import type { OpEmitter } from './emit-row';
 import { SHAPING } from './emit-shaping';
 import { SPATIAL } from './emit-spatial';
@@ -57,5 +58,6 @@ export function emitOp(
     normaliseOp(name, attrs as never, inputs.map(meta)),
     context,
   );
-  return Array.isArray(result) ? (result as readonly Value[]) : [result as Value];
+  const outputs = Array.isArray(result) ? (result as readonly Value[]) : [result as Value];
+  return outputs.map((output) => fresh(g, output, inputs));
 }

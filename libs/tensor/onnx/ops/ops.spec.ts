@@ -48,7 +48,7 @@ const pairOfShapes = shape(1, 3)
       fc.boolean(),
     ),
   )
-  .map(([a, b, swap]) => (swap ? [b, a] : [a, b]) as const);
+  .map(([a, b, swap]): readonly [number[], number[]] => (swap ? [b, a] : [a, b]));
 
 describe('elementwise gradients', () => {
   for (const op of ['add', 'sub', 'mul', 'div', 'maximum', 'minimum', 'lerp'] as const) {
@@ -208,8 +208,7 @@ describe('shape gradients', () => {
     await fc.assert(
       fc.asyncProperty(fc.tuple(range, range, range), seed, async (ranges, s) => {
         const x = smooth([4, 5, 2], s);
-        const [{ shape: result }] = inferOp('slice', [x], { ranges }).outputs as [{ shape: readonly number[] }];
-        fc.pre(!result.includes(0));
+        fc.pre(!inferOp('slice', [x], { ranges }).outputs[0]!.shape.includes(0));
         await check('slice', { ranges }, [x]);
       }),
       { numRuns: times(12, 300) },
