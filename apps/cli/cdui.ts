@@ -1,0 +1,24 @@
+import 'reflect-metadata';
+import { CommandFactory } from 'nest-commander';
+import { CliModule } from './cli.module';
+import { EXIT, exitCodeOf } from './exit-codes';
+import { version } from './version';
+
+/** Runs the command that the arguments name. The process's exit code tells how it went. */
+async function main(): Promise<void> {
+  await CommandFactory.run(CliModule, {
+    logger: ['error'],
+    cliName: 'cdui',
+    version: version(),
+    errorHandler: (error) => {
+      throw error;
+    },
+    serviceErrorHandler: (error) => {
+      const code = exitCodeOf(error);
+      if (code === null) process.stderr.write(`${error.stack ?? error.message}\n`);
+      process.exitCode = code ?? EXIT.failed;
+    },
+  });
+}
+
+void main();
