@@ -1,6 +1,6 @@
 import type { Tensor } from 'onnxruntime-node';
 import { elements, isFloat, type DType, type TensorStats } from '../runtime';
-import { dataOf } from './tensors';
+import { dataOf, type DataArray, type NumberArray } from './tensors';
 
 /** Up to so many elements are all looked at. */
 const EXACT = 4 * 1024 * 1024;
@@ -14,15 +14,11 @@ const MAX_CLASSES = 32;
  * `nan`, `inf` and `zeroFraction` are of the elements looked at, which are evenly spaced above 4M.
  */
 export function statsOf(tensor: Tensor): TensorStats {
-  const data = dataOf(tensor);
   const count = elements(tensor.dims);
-  const sampled = count > EXACT;
-  const looked = sampled ? SAMPLE : count;
-  const stride = sampled ? count / SAMPLE : 1;
-  const at = (i: number) => Number(data[sampled ? Math.floor(i * stride) : i]!);
+  const values = lookedAt(dataOf(tensor));
   let [min, max, sum, squares, nan, inf, zeros] = [Infinity, -Infinity, 0, 0, 0, 0, 0];
-  for (let i = 0; i < looked; i++) {
-    const value = at(i);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
     if (value !== value) nan++;
     else if (value === Infinity || value === -Infinity) inf++;
     else {
@@ -33,17 +29,8 @@ export function statsOf(tensor: Tensor): TensorStats {
       squares += value * value;
     }
   }
-  const finite = looked - nan - inf;
-  const histogram = new Array<number>(BINS).fill(0);
-  if (finite > 0) {
-    const width = (max - min) / BINS;
-    for (let i = 0; i < looked; i++) {
-      const value = at(i);
-      if (!Number.isFinite(value)) continue;
-      histogram[width > 0 ? Math.min(BINS - 1, Math.floor((value - min) / width)) : 0]!++;
-    }
-  }
-  const classes = isFloat(tensor.type as DType) ? undefined : countClasses(looked, at);
+  const finite = values.length - nan - inf;
+  const classes = isFloat(tensor.type as DType) ? undefined : countClasses(values);
   return {
     count,
     min: finite ? min : NaN,
@@ -51,18 +38,46 @@ export function statsOf(tensor: Tensor): TensorStats {
     mean: finite ? sum / finite : NaN,
     nan,
     inf,
-    zeroFraction: looked ? zeros / looked : 0,
+    zeroFraction: values.length ? zeros / values.length : 0,
     norm: Math.sqrt(squares),
-    histogram,
+    histogram: histogramOf(values, min, max),
     ...(classes ? { classes } : {}),
-    sampled,
+    sampled: values.length < count,
   };
 }
 
-function countClasses(looked: number, at: (i: number) => number): Record<string, number> | undefined {
+/** All elements, or an evenly spaced sample, as plain numbers. */
+function lookedAt(data: DataArray): NumberArray {
+  const sampled = data.length > EXACT;
+  if (!sampled && !(data instanceof BigInt64Array)) return data;
+  const out = new Float64Array(sampled ? SAMPLE : data.length);
+  const { floor } = Math;
+  const stride = data.length / out.length;
+  for (let i = 0; i < out.length; i++) {
+    const value = data[sampled ? floor(i * stride) : i]!;
+    out[i] = typeof value === 'bigint' ? Number(value) : value;
+  }
+  return out;
+}
+
+/** How many finite values lie in each of the bins between `min` and `max`; the last one includes `max`. */
+function histogramOf(values: NumberArray, min: number, max: number): number[] {
+  const counts = new Array<number>(BINS).fill(0);
+  const scale = max > min ? BINS / (max - min) : 0;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    // False for NaN and infinities too.
+    if (!(value >= min && value <= max)) continue;
+    const bin = ((value - min) * scale) | 0;
+    counts[bin < BINS ? bin : BINS - 1]!++;
+  }
+  return counts;
+}
+
+function countClasses(values: NumberArray): Record<string, number> | undefined {
   const counts = new Map<number, number>();
-  for (let i = 0; i < looked; i++) {
-    const value = at(i);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
     counts.set(value, (counts.get(value) ?? 0) + 1);
     if (counts.size > MAX_CLASSES) return undefined;
   }
