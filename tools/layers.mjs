@@ -31,7 +31,10 @@ export const ROOMS = {
     values: ['execution', 'engine', 'nodes', 'node-sdk', 'tensor', 'storage', 'outputs', 'host', 'protocol'],
     packages: ['@noble/hashes'],
   },
-  'libs/run-host/client': { values: ['protocol', 'host/entry'] },
+  'libs/run-host/client': {
+    values: ['protocol', 'host/entry'],
+    types: ['execution', 'tensor/onnx/worker-protocol'],
+  },
   'libs/outputs': { values: ['protocol', 'tensor/files'] },
   'apps/control-plane': {
     values: ['protocol', 'host', 'scheduling', 'storage', 'execution', 'outputs', 'run-host/client'],

@@ -51,6 +51,10 @@ describe('layers', () => {
     ['libs/engine/plan.spec.ts', `import '@cdui/nodes';\nimport '../../testing/graphs';`],
     ['libs/tensor/runtime/client/window.ts', `import '../ops';\nexport const now = () => performance.now();`],
     ['libs/run-host/client/start.ts', `export const f = () => import('@cdui/host/entry.js');`],
+    [
+      'libs/run-host/client/start.ts',
+      `import type { Executor } from '@cdui/execution';\nimport type { ToWorker } from '@cdui/tensor/onnx/worker-protocol';\nexport type { Executor, ToWorker };`,
+    ],
   ])('lets %s say %j', async (path, text) => {
     expect(await complaints(path, text)).toEqual([]);
   });

@@ -1,12 +1,7 @@
 import { catalogView, expandGraph, parseGraph, planGraph, validateGraph } from '@cdui/engine';
-import { builtinNodes, builtinPresets, createPresetRegistry, CustomNodeFolder, loadPresetFolder } from '@cdui/nodes';
 import type { GraphFile, GraphIssue } from '@cdui/protocol';
-
-/** Where types and presets besides the built-in ones come from. */
-export interface CatalogueFolders {
-  readonly customNodes: string | null;
-  readonly presets: string | null;
-}
+import type { CatalogueFolders } from './catalogue';
+import { loadCatalogue } from './catalogue';
 
 export interface CheckedGraph {
   /** Null when the text is no graph. */
@@ -26,15 +21,7 @@ export interface CheckedGraph {
 export function checkGraph(text: string, folders: CatalogueFolders): CheckedGraph {
   const { graph, issues } = parseGraph(text);
   if (graph === null) return { graph, nodes: 0, edges: 0, planned: 0, issues, warnings: [], problems: [] };
-  const { registry, problems } = new CustomNodeFolder({
-    folder: folders.customNodes,
-    builtins: builtinNodes,
-  }).snapshot();
-  const said = problems.map(({ file, message }) => `Custom node file ${file}: ${message}`);
-  const own = folders.presets === null ? [] : loadPresetFolder(folders.presets, (words) => said.push(words));
-  // Of the built-in presets those whose nodes are not available yet are left out without a word: it is nobody's mistake.
-  const builtins = builtinPresets.filter((preset) => preset.nodes.every((node) => registry.get(node.type)));
-  const presets = createPresetRegistry([...builtins, ...own], registry, (words) => said.push(words));
+  const { registry, presets, problems } = loadCatalogue(folders);
   const result = planGraph(graph, { registry, presets });
   const { warnings } = validateGraph(graph, catalogView(registry, presets));
   const nodes = graph.nodes.filter((node) => node.type !== 'note');
@@ -45,6 +32,6 @@ export function checkGraph(text: string, folders: CatalogueFolders): CheckedGrap
     planned: 'plan' in result ? result.plan.nodes.length : (expandGraph(graph, presets).graph?.nodes.length ?? 0),
     issues: 'issues' in result ? result.issues : [],
     warnings,
-    problems: said,
+    problems,
   };
 }

@@ -1,0 +1,190 @@
+import type { Reason, RunHostCommand, RunHostMessage, RunOutcome, StopReason } from '@cdui/protocol';
+import { FLOW_GRANT } from './flow';
+import type { HostThreadOptions } from './host-thread';
+import { HostThread } from './host-thread';
+
+export type StartCommand = Extract<RunHostCommand, { type: 'start' }>;
+
+/** Takes in what a run reports. */
+export interface MessageReader {
+  /** Whether the reader is below its high-water mark. */
+  take(message: RunHostMessage): boolean;
+  drained(): Promise<void>;
+}
+
+export interface RunHostsOptions {
+  /** Whether one host is started ahead of need, and another when a run took it. */
+  readonly spare?: boolean;
+  readonly customNodes?: string | null;
+  readonly threads?: number;
+  /** How long a run that was asked to stop may go on. */
+  readonly graceMs?: number;
+}
+
+export const DEFAULT_GRACE_MS = 5_000;
+
+/** Run hosts in threads of this process, one for each run, ended with it. */
+export class RunHosts {
+  private spare: HostThread | null = null;
+  private readonly ending = new Set<Promise<void>>();
+  private readonly sessions = new Set<HostSession>();
+  private closed = false;
+
+  constructor(private readonly options: RunHostsOptions = {}) {
+    if (options.spare) this.prepare();
+  }
+
+  /** Starts a spare host unless there is one: a run that finds one begins some tenths of a second earlier. */
+  prepare(): void {
+    if (this.closed || this.spare !== null) return;
+    const spare = this.start(false);
+    spare.onLost = () => {
+      if (this.spare === spare) this.spare = null;
+      void this.end(spare);
+    };
+    this.spare = spare;
+  }
+
+  /**
+   * Executes a run in a host of its own. Never rejects for what the run does: a host that is lost, or that goes on after cancel and
+   * grace, is a failed outcome with a reason of its own.
+   */
+  async run(command: StartCommand, reader: MessageReader, signal: AbortSignal): Promise<RunOutcome> {
+    const host = this.spare ?? this.start(false);
+    this.spare = null;
+    try {
+      const watched = {
+        take: (message: RunHostMessage) => this.replaceSpare(message, reader),
+        drained: () => reader.drained(),
+      };
+      return await execute(host, command, watched, { signal, graceMs: this.graceMs });
+    } finally {
+      void this.end(host);
+    }
+  }
+
+  /** A host that a canvas session keeps from run to run, with its execution cache. */
+  session(): HostSession {
+    const session = new HostSession(this.start(true), this.graceMs, (ended, host) => {
+      this.sessions.delete(ended);
+      return this.end(host);
+    });
+    this.sessions.add(session);
+    return session;
+  }
+
+  /** Ends every host that is idle or done, and waits for all threads. Runs that still go on must be stopped first. */
+  async close(): Promise<void> {
+    this.closed = true;
+    if (this.spare) void this.end(this.spare);
+    this.spare = null;
+    for (const session of [...this.sessions]) void session.close();
+    while (this.ending.size > 0) await Promise.all(this.ending);
+  }
+
+  private get graceMs(): number {
+    return this.options.graceMs ?? DEFAULT_GRACE_MS;
+  }
+
+  // The next spare starts when the run is under way: two starts at once would make each other wait.
+  private replaceSpare(message: RunHostMessage, reader: MessageReader): boolean {
+    if (message.type === 'run_started' && this.options.spare) this.prepare();
+    return reader.take(message);
+  }
+
+  private start(session: boolean): HostThread {
+    const { customNodes = null, threads } = this.options;
+    const options: HostThreadOptions = { session, customNodes, ...(threads !== undefined && { threads }) };
+    return new HostThread(options);
+  }
+
+  private end(host: HostThread): Promise<void> {
+    const ended = host.close(this.graceMs).finally(() => this.ending.delete(ended));
+    this.ending.add(ended);
+    return ended;
+  }
+}
+
+/** One host that serves run after run, one at a time. */
+export class HostSession {
+  constructor(
+    private readonly host: HostThread,
+    private readonly graceMs: number,
+    private readonly end: (session: HostSession, host: HostThread) => Promise<void>,
+  ) {}
+
+  run(command: StartCommand, reader: MessageReader, signal: AbortSignal): Promise<RunOutcome> {
+    return execute(this.host, command, reader, { signal, graceMs: this.graceMs });
+  }
+
+  /** Forgets the results of earlier runs. */
+  clearCache(): void {
+    this.host.send({ type: 'clear_cache' });
+  }
+
+  close(): Promise<void> {
+    return this.end(this, this.host);
+  }
+}
+
+function execute(
+  host: HostThread,
+  command: StartCommand,
+  reader: MessageReader,
+  { signal, graceMs }: { readonly signal: AbortSignal; readonly graceMs: number },
+): Promise<RunOutcome> {
+  const begun = performance.now();
+  return new Promise((resolve) => {
+    let grace: NodeJS.Timeout | undefined;
+    let taken = 0;
+    const finish = (outcome: RunOutcome): void => {
+      clearTimeout(grace);
+      signal.removeEventListener('abort', stop);
+      host.onMessage = () => undefined;
+      host.onLost = () => undefined;
+      resolve(outcome);
+    };
+    const fail = (reason: Reason): void => finish(failed(reason, (performance.now() - begun) / 1000));
+    const stop = (): void => {
+      host.cancel(command.run_id, stopReason(signal.reason));
+      grace = setTimeout(() => {
+        void host.close(0);
+        fail({
+          code: 'run_unresponsive',
+          params: { grace_s: graceMs / 1000 },
+          message: `The run did not stop within ${graceMs / 1000} s after it was asked to, and was ended`,
+        });
+      }, graceMs);
+    };
+    if (host.loss) {
+      fail(host.loss);
+      return;
+    }
+    host.onLost = fail;
+    host.onMessage = (message) => {
+      if (message.type === 'ready') return;
+      if (message.type === 'run_finished') {
+        finish(message.outcome);
+        return;
+      }
+      const below = reader.take(message);
+      taken += 1;
+      if (taken % FLOW_GRANT > 0) return;
+      if (below) host.send({ type: 'resume' });
+      else void reader.drained().then(() => host.send({ type: 'resume' }));
+    };
+    host.send(command);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+function stopReason(reason: unknown): StopReason {
+  return reason === 'budget' || reason === 'shutdown' || reason === 'lost' ? reason : 'user';
+}
+
+function failed(reason: Reason, seconds: number): RunOutcome {
+  const { code, params, message } = reason;
+  const none = { failed_nodes: [], skipped_nodes: [], peak_memory: [] };
+  return { status: 'failed', error: message, reason: { code, params }, ...none, seconds };
+}

@@ -1,0 +1,246 @@
+import type { RunPlanResult } from '@cdui/engine';
+import { catalogView, ExecutionCache, planGraph, Redactor, runPlan, scrubSecrets } from '@cdui/engine';
+import { summaryOf } from '@cdui/execution';
+import type { NodeRegistry, PresetRegistry } from '@cdui/node-sdk';
+import type { GraphFile, RunHostCommand, RunHostMessage, RunOptions, RunOutcome, StopReason } from '@cdui/protocol';
+import type { MemoryFacts, TensorRuntime } from '@cdui/tensor/runtime';
+import type { CatalogueFolders } from './catalogue';
+import { RunReporter } from './run-reporter';
+import type { HostSettings } from './settings';
+
+type StartCommand = Extract<RunHostCommand, { type: 'start' }>;
+
+/** What a host is given by the thread or process that it lives in. */
+export interface RunHostWorld {
+  readonly post: (message: RunHostMessage) => void;
+  readonly settings: HostSettings;
+  readonly catalogue: (folders: CatalogueFolders) => {
+    readonly registry: NodeRegistry;
+    readonly presets: PresetRegistry;
+  };
+  /** Called once, by the first run. */
+  readonly openRuntime: (device: string, options: RunOptions) => Promise<TensorRuntime>;
+  /** The request to stop, where it reaches a thread that never yields. */
+  readonly stopRequested: () => StopReason | null;
+  /** Milliseconds on a clock that only runs forward. */
+  readonly now: () => number;
+  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** Whether results are kept from run to run. */
+  readonly session: boolean;
+}
+
+interface CurrentRun {
+  readonly id: string;
+  readonly begun: number;
+  readonly stop: AbortController;
+  readonly reporter: RunReporter;
+  readonly redactor: Redactor;
+}
+
+/** The one place where engine, nodes and runtime meet: commands in, messages out, one run at a time. */
+export class RunHost {
+  private readonly cache: ExecutionCache | null;
+  private runtime: TensorRuntime | null = null;
+  private current: CurrentRun | null = null;
+  private idle: Promise<void> = Promise.resolve();
+
+  constructor(private readonly world: RunHostWorld) {
+    this.cache = world.session ? new ExecutionCache({ entries: 256, bytes: world.settings.cacheBytes }) : null;
+  }
+
+  /** Never throws; a command that makes no sense now is answered or ignored. */
+  handle(command: Exclude<RunHostCommand, { type: 'close' }>): void {
+    switch (command.type) {
+      case 'start':
+        this.start(command);
+        return;
+      case 'cancel':
+        if (this.current?.id === command.run_id) this.current.stop.abort(command.reason);
+        return;
+      case 'resume':
+        this.current?.reporter.resume();
+        return;
+      case 'clear_cache':
+        void this.idle.then(() => this.cache?.clear());
+        return;
+    }
+  }
+
+  /** Waits for the run, then ends the runtime. */
+  async close(): Promise<void> {
+    await this.idle;
+    this.cache?.clear();
+    await this.runtime?.close();
+    this.runtime = null;
+  }
+
+  /** Text that node code wrote to a standard stream. */
+  console(text: string): void {
+    const { current } = this;
+    if (current) current.reporter.console(current.redactor.text(text));
+  }
+
+  /** An error that no node's execution caught: whatever runs now cannot be trusted any more. */
+  defect(error: unknown): void {
+    const { current } = this;
+    if (!current) return;
+    const text = current.redactor.text(error instanceof Error ? error.message : String(error));
+    const type = error instanceof Error ? error.name : 'Error';
+    current.stop.abort('user');
+    this.finish(current, {
+      ...refusal(`Node code failed outside of its execution: ${text}`, 'uncaught_error', { error_type: type }),
+      seconds: this.seconds(current),
+    });
+  }
+
+  private start(command: StartCommand): void {
+    if (this.current) {
+      const outcome = refusal('This host runs another graph already', 'run_host_busy', { run_id: this.current.id });
+      this.world.post({ type: 'run_finished', run_id: command.run_id, outcome });
+      return;
+    }
+    const begun = this.world.now();
+    const { post, settings } = this.world;
+    const elapsed = (): number => Math.round(this.world.now() - begun);
+    const options = { runId: command.run_id, post, elapsed, payloadCapBytes: settings.payloadCapBytes };
+    const { presets } = settings;
+    const { folders } = command;
+    const catalogue = this.world.catalogue({
+      customNodes: folders.customNodes,
+      presets: presets ?? `${folders.data}/presets`,
+    });
+    const current: CurrentRun = {
+      id: command.run_id,
+      begun,
+      stop: new AbortController(),
+      reporter: new RunReporter(options),
+      redactor: new Redactor(secretsIn(command.graph, catalogue)),
+    };
+    this.current = current;
+    this.idle = this.run(command, current, catalogue).then(
+      (outcome) => this.finish(current, outcome),
+      (error: unknown) => this.defect(error),
+    );
+  }
+
+  private finish(current: CurrentRun, outcome: RunOutcome): void {
+    if (this.current !== current) return;
+    current.reporter.close();
+    this.current = null;
+    this.world.post({ type: 'run_finished', run_id: current.id, outcome });
+  }
+
+  private async run(
+    command: StartCommand,
+    current: CurrentRun,
+    { registry, presets }: { readonly registry: NodeRegistry; readonly presets: PresetRegistry },
+  ): Promise<RunOutcome> {
+    const { graph, folders, inputs } = command;
+    const options = { ...command.options, device: deviceOf(command) };
+    const planned = planGraph(graph, { registry, presets, ...(inputs && { inputs }) });
+    if ('issues' in planned) {
+      const issues = current.redactor.data(planned.issues);
+      const error = issues.map(({ message }) => message).join('; ');
+      return { ...refusal(error, 'invalid_graph', { issues }), seconds: this.seconds(current) };
+    }
+    const opened = await this.open(options.device, options);
+    if ('refused' in opened) return { ...opened.refused, seconds: this.seconds(current) };
+    const { runtime } = opened;
+    this.world.post({ type: 'run_started', run_id: command.run_id });
+    this.world.post({ type: 'run_facts', run_id: command.run_id, facts: runtimeFacts(runtime) });
+    warnOfIgnored(options, current.reporter);
+    runtime.resetPeak();
+    const result = await runPlan({
+      runId: command.run_id,
+      plan: planned.plan,
+      registry,
+      presets,
+      runtime,
+      observer: current.reporter,
+      options,
+      folders,
+      signal: current.stop.signal,
+      stopRequested: this.world.stopRequested,
+      asFunction: inputs !== undefined,
+      maxParallel: this.world.settings.maxParallel,
+      debug: this.world.settings.debug,
+      sleep: this.world.sleep,
+      ...(this.cache && { cache: this.cache }),
+    });
+    // The runtime may be what the run failed of.
+    const memory = await runtime.memory().catch(() => null);
+    return outcomeOf(result, memory, this.seconds(current));
+  }
+
+  private async open(
+    device: string,
+    options: RunOptions,
+  ): Promise<{ readonly runtime: TensorRuntime } | { readonly refused: RunOutcome }> {
+    try {
+      this.runtime ??= await this.world.openRuntime(device, options);
+    } catch (error) {
+      const { message, code } = error as Error & { readonly code?: string };
+      return { refused: refusal(message, code ?? 'runtime_start_failed', { device }) };
+    }
+    if (this.runtime.facts.device === device) return { runtime: this.runtime };
+    const used = this.runtime.facts.device;
+    const message = `This session computes on ${used}; a run on ${device} needs a session of its own`;
+    return { refused: refusal(message, 'device_not_available', { device, used }) };
+  }
+
+  private seconds({ begun }: CurrentRun): number {
+    return (this.world.now() - begun) / 1000;
+  }
+}
+
+/** `options.device`, else the graph's, else the processor; `auto` means the processor. */
+function deviceOf({ options, graph }: StartCommand): string {
+  const device = (options.device ?? graph.settings?.device ?? 'cpu').toLowerCase();
+  return device === 'auto' ? 'cpu' : device;
+}
+
+/** Every secret of the file, drafts and unused presets included: error texts about the file itself may quote them. */
+function secretsIn(
+  graph: GraphFile,
+  { registry, presets }: { readonly registry: NodeRegistry; readonly presets: PresetRegistry },
+): readonly string[] {
+  const { secrets } = scrubSecrets(graph, catalogView(registry, presets));
+  return secrets.flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
+}
+
+function runtimeFacts({ facts }: TensorRuntime): Readonly<Record<string, unknown>> {
+  const { kind, version, device, deviceName, threads, numerics } = facts;
+  return { runtime: { kind, version, device, device_name: deviceName, threads, numerics } };
+}
+
+/** Options that are accepted and have no effect here yet say so. */
+function warnOfIgnored(options: RunOptions, reporter: RunReporter): void {
+  for (const option of ['record_outputs', 'weights_persistent'] as const) {
+    if (!options[option]) continue;
+    const detail = `The option ${option} is not available: the run goes on without it`;
+    reporter.warning({ kind: 'option_not_available', code: 'option_not_available', detail, params: { option } });
+  }
+}
+
+function outcomeOf(result: RunPlanResult, memory: MemoryFacts | null, seconds: number): RunOutcome {
+  return {
+    status: result.status,
+    error: result.error,
+    reason: result.reason,
+    failed_nodes: result.failedNodes,
+    skipped_nodes: result.skippedNodes,
+    peak_memory: memory ? [{ device: memory.device, bytes: memory.peak, exact: memory.exact }] : [],
+    ...(result.graphOutputs && { graph_outputs: result.graphOutputs }),
+    final_outputs: result.finalOutputs.map(({ nodeId, facts }) => ({
+      node_id: nodeId,
+      port: facts.port,
+      summary: summaryOf(facts),
+    })),
+    seconds,
+  };
+}
+
+function refusal(error: string, code: string, params: Readonly<Record<string, unknown>>): RunOutcome {
+  const none = { failed_nodes: [], skipped_nodes: [], peak_memory: [] };
+  return { status: 'failed', error, reason: { code, params }, ...none, seconds: 0 };
+}

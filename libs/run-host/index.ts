@@ -1,0 +1,5 @@
+export * from './catalogue';
+export * from './check-graph';
+export * from './client';
+export * from './host';
+export * from './settings';
