@@ -1,3 +1,4 @@
+import { renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 
@@ -14,7 +15,8 @@ const LAZY = /[\\/]libs[\\/]run-host[\\/]/;
 /** One file for the command line, so that `cdui --help` does not look for a thousand. */
 export default async function bundle({ root, dist }) {
   const outfile = join(dist, 'apps', 'cli', 'main.js');
-  await build({
+  const { outputFiles } = await build({
+    write: false,
     entryPoints: [join(dist, 'apps', 'cli', 'cdui.js')],
     outfile,
     bundle: true,
@@ -30,6 +32,10 @@ export default async function bundle({ root, dist }) {
     external: ['koffi'],
     plugins: [{ name: 'cdui', setup: (plugins) => arrange(plugins, dirname(outfile)) }],
   });
+  // A command that starts while this one builds must find a whole file.
+  const temporary = `${outfile}.${process.pid}.tmp`;
+  writeFileSync(temporary, outputFiles[0].contents, { mode: 0o755 });
+  renameSync(temporary, outfile);
   return [outfile];
 }
 
