@@ -6,7 +6,7 @@ import { addAll } from './elementwise';
 import { matmul } from './matmul';
 import { channelSum, type Pair } from './pool';
 import { sum } from './reduce';
-import { mismatch, reshape, reverse, split, transpose } from './shape';
+import { mismatch, reshape, reverse, split, swapLast, transpose } from './shape';
 
 /** [top, left, bottom, right], ONNX's order. */
 export type Pads = readonly [number, number, number, number];
@@ -143,11 +143,12 @@ export function convWeightGradient(
       ? reshape(g, inputs[i]!, [size, x.shape[1]!, h * w])
       : unfold(g, inputs[i]!, [kh, kw], geometry);
     const batch = groups === 1 ? [size] : [size, groups];
-    const left = reshape(g, gradients[i]!, [...batch, out / groups, length]);
-    const right = reshape(g, columns, [...batch, perGroup * kh * kw, length]);
+    const left = reshape(g, columns, [...batch, perGroup * kh * kw, length]);
+    const right = reshape(g, gradients[i]!, [...batch, out / groups, length]);
     return sum(g, matmul(g, left, right, { transB: true }), [0]);
   });
-  return reshape(g, addAll(g, sums), shape);
+  // The kernel transposes its right operand, so that is the smaller one, and the small sum is transposed instead.
+  return reshape(g, swapLast(g, addAll(g, sums)), shape);
 }
 
 /** Each output position's window: `[N, C * kh * kw, oh, ow]`. */

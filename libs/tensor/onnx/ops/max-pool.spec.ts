@@ -118,6 +118,19 @@ describe('the gradient of max pooling with ties', () => {
     });
   }
 
+  test('a diverged network gives NaN, no failure', async () => {
+    const pool: Pool = { kernel: [2, 2], stride: [2, 2], padding: [0, 0] };
+    const image = [...new Array<number>(12).fill(1), NaN, NaN, NaN, NaN];
+    const result = await gradient(
+      [...image, ...new Array<number>(16).fill(NaN)],
+      [2, 1, 4, 4],
+      () => new Array<number>(8).fill(NaN),
+      pool,
+      true,
+    );
+    expect(result.dx.some(Number.isNaN)).toBe(true);
+  });
+
   test('a constant image', async () => {
     const pool: Pool = { kernel: [2, 2], stride: [2, 2], padding: [0, 0] };
     const result = await gradient(new Array<number>(16).fill(3), [1, 1, 4, 4], () => [1, 2, 3, 4], pool, false);

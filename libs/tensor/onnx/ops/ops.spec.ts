@@ -2,9 +2,12 @@ import fc from 'fast-check';
 import { times } from '../../../../testing/long';
 import { inferOp, type HostTensor, type OpName } from '../../runtime';
 import type { EmitContext } from '../compiler';
+import { gradients } from '../grad/gradients';
+import { opsInOrder } from '../graph/encode';
 import { Graph } from '../graph/graph';
+import type { Value } from '../graph/value';
 import { apart, checkGradients, smooth } from '../testing/check-gradients';
-import { longs, runGraph } from '../testing/run-graph';
+import { floats, longs, numbersOf, runGraph } from '../testing/run-graph';
 import { emitOp } from './emit';
 
 const TRAIN: EmitContext = {
@@ -30,6 +33,11 @@ async function check(
       return emitted;
     },
   });
+}
+
+/** How many batched products a gradient is made of. */
+function partsOf(d: Value): number {
+  return opsInOrder([d], (op) => op.inputs).filter(({ type }) => type === 'FusedMatMul').length;
 }
 
 const runs = times(4, 60);
@@ -299,6 +307,31 @@ describe('images', () => {
         await check('convTranspose2d', attrs, [x, weight, smooth([c.outputs * c.groups], s + 2)]);
       }),
       { numRuns: times(8, 200) },
+    );
+  });
+
+  test('a large batch is unfolded in parts that add up', async () => {
+    /** Gradient of the weight for samples `from` up to `to`. */
+    const gradient = async (from: number, to: number) => {
+      const g = new Graph();
+      const n = to - from;
+      const [x, weight] = [g.input('x', [n, 32, 64, 64]), g.input('w', [2, 32, 3, 3])];
+      const [y] = emitOp(g, 'conv2d', [x, weight], { padding: 1 }, TRAIN);
+      const [d] = gradients(g, y!, [weight], g.input('d', y!.shape));
+      const sample = (i: number, channels: number) => numbersOf(smooth([channels, 64, 64], 10 * i + channels));
+      const batch = (channels: number) =>
+        floats([n, channels, 64, 64], Array.from({ length: n }, (_, i) => sample(from + i, channels)).flat());
+      const feeds = { x: batch(32), d: batch(2) };
+      return {
+        parts: partsOf(d!),
+        values: numbersOf((await runGraph(g, { dw: d! }, feeds, { threads: 2, runs: 2 }))['dw']!),
+      };
+    };
+    const [all, first, last] = [await gradient(0, 8), await gradient(0, 4), await gradient(4, 8)];
+    expect([all.parts, first.parts]).toEqual([2, 1]);
+    const scale = Math.max(...all.values.map(Math.abs));
+    all.values.forEach((value, i) =>
+      expect(Math.abs(value - first.values[i]! - last.values[i]!)).toBeLessThan(1e-5 * scale),
     );
   });
 

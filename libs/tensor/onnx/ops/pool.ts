@@ -1,6 +1,6 @@
 import type { Graph } from '../graph/graph';
 import type { AttributeValue, Value } from '../graph/value';
-import { cast, equal, mul, sub } from './elementwise';
+import { cast, equal, maximum, mul, sub } from './elementwise';
 import { matmul } from './matmul';
 import { mean, sum } from './reduce';
 import { filled, pad, reshape, slice } from './shape';
@@ -90,7 +90,8 @@ function firstOfWindow(g: Graph, x: Value, y: Value, d: Value, geometry: PoolGeo
     [n, c, 1, 1],
     Array.from({ length: n * c }, (_, i) => (i + 1) * plane),
   );
-  const places = sub(g, ends, cast(g, first, 'int64'));
+  // A window of NaN holds its maximum nowhere: its gradient, NaN as well, goes to a place that exists.
+  const places = sub(g, ends, cast(g, maximum(g, first, 1), 'int64'));
   return g.op1(
     'MaxUnpool',
     [d, places, g.ints(x.shape)],
