@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { entryPath } from '@cdui/host/entry';
@@ -114,4 +114,114 @@ describe('graph run', () => {
     expect(bad.code).toBe(1);
     expect(JSON.parse(bad.out)).toMatchObject({ status: 'invalid', issues: [{ code: 'no_entry_points' }] });
   });
+
+  it('runs the graph and ends with what came out', async () => {
+    const { code, out } = await cdui('graph', 'run', file('g.json', greeting));
+    expect(code).toBe(0);
+    expect(out).toMatch(/\[t\] running\n(.*\n)*\[t\] completed -> text: "hello there"\n(.*\n)*\[p\] running\n/);
+    expect(out).toMatch(/succeeded in [\d.]+ s\nFinal Outputs\n {2}p\.value = "hello there"\n$/);
+  });
+
+  it('runs it and says so in one JSON document, with nothing else beside it', async () => {
+    const { code, out, err } = await cdui('graph', 'run', file('g.json', greeting), '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      status: 'succeeded',
+      error: null,
+      outputs: { 'p.value': { type: 'string', value: 'hello there' } },
+      failed_nodes: [],
+    });
+    expect(err).toContain('hello there');
+  });
+
+  it('ends with 1 when a node fails, and names it; --error-mode continue runs the rest', async () => {
+    customNode('Fail', 'throw new Error("no luck");');
+    const graph = {
+      ...greeting,
+      nodes: [...greeting.nodes, { id: 'bad', type: 'Fail' }, { id: 'after', type: 'Print' }],
+      edges: [
+        trigger('bad'),
+        ...greeting.edges,
+        { source: 'bad', sourceHandle: 'out', target: 'after', targetHandle: 'value' },
+      ],
+    };
+    const [fast, patient] = await Promise.all([
+      cdui('graph', 'run', file('f.json', graph)),
+      cdui('graph', 'run', file('f.json', graph), '--error-mode', 'continue', '--json'),
+    ]);
+    expect(fast.code).toBe(1);
+    expect(fast.out).toContain('[bad] ERROR: no luck');
+    expect(fast.out).toContain('failed in');
+    expect(patient.code).toBe(1);
+    expect(JSON.parse(patient.out)).toMatchObject({
+      status: 'failed',
+      failed_nodes: ['bad'],
+      skipped_nodes: ['after'],
+      outputs: { 'p.value': { value: 'hello there' } },
+    });
+  });
+
+  it('gives the same result for the same seed', async () => {
+    customNode('Dice', 'return { out: context.seed };');
+    const graph = file('d.json', { nodes: [start, { id: 'd', type: 'Dice' }], edges: [trigger('d')] });
+    const roll = async (seed: string) =>
+      JSON.parse((await cdui('graph', 'run', graph, '--json', '--seed', seed)).out).outputs;
+    const [one, again, other] = await Promise.all([roll('1'), roll('1'), roll('2')]);
+    expect(one).toEqual(again);
+    expect(one).not.toEqual(other);
+  });
+
+  it('keeps what it makes below the folder it was given', async () => {
+    await cdui('graph', 'run', file('g.json', greeting), '--data-dir', join(folder, 'elsewhere'));
+    expect(existsSync(join(folder, 'elsewhere', 'data', 'models'))).toBe(true);
+    expect(existsSync(join(folder, 'data'))).toBe(false);
+  });
 });
+
+describe('Ctrl+C', () => {
+  /** Runs a graph of one custom node, and presses Ctrl+C once that node has said that it is under way, and again for each such word. */
+  function interrupted(body: string, words: readonly string[]): Promise<{ code: number | null; out: string }> {
+    customNode('Busy', body);
+    const graph = file('busy.json', { nodes: [start, { id: 'b', type: 'Busy' }], edges: [trigger('b')] });
+    const child = spawn(process.execPath, [entryPath('apps/cli/main'), 'graph', 'run', graph], {
+      env: { ...process.env, CODEFYUI_USER_DATA_DIR: folder },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let out = '';
+    let pressed = 0;
+    child.stdout.on('data', (text) => {
+      out += String(text);
+      while (pressed < words.length && out.includes(words[pressed] as string)) {
+        pressed += 1;
+        child.kill('SIGINT');
+      }
+    });
+    return new Promise((resolve) => child.on('close', (code) => resolve({ code, out })));
+  }
+
+  it('asks the run to stop: 130', async () => {
+    const body =
+      'context.log("under way"); return new Promise((_, reject) => context.signal.addEventListener("abort", () => reject(context.signal.reason)));';
+    const { code, out } = await interrupted(body, ['under way']);
+    expect(out).toMatch(/stopping: .*\n(.*\n)*cancelled in/);
+    expect(code).toBe(130);
+  });
+
+  it('ends a run that does not listen at the second press: 130, and no word of an end', async () => {
+    const body = 'context.log("under way"); await new Promise((go) => setImmediate(go)); for (;;);';
+    const { code, out } = await interrupted(body, ['under way', 'stopping']);
+    expect(code).toBe(130);
+    expect(out).not.toContain('cancelled in');
+    expect(out).not.toContain('failed in');
+  });
+});
+
+/** Puts a node type into the folder of custom nodes; its output is `out`. */
+function customNode(name: string, body: string): void {
+  const nodes = join(folder, 'data', 'custom_nodes');
+  mkdirSync(nodes, { recursive: true });
+  writeFileSync(
+    join(nodes, `${name}.js`),
+    `module.exports = (sdk) => sdk.defineNode({ name: '${name}', category: 'Mine', description: '', outputs: { out: 'ANY' }, async execute(context) { ${body} } });`,
+  );
+}

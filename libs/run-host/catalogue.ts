@@ -20,6 +20,8 @@ export function loadCatalogue(folders: CatalogueFolders): Catalogue {
   const problems = custom.problems.map(({ file, message }) => `Custom node file ${file}: ${message}`);
   const warn = (text: string): void => void problems.push(text);
   const installed = folders.presets === null ? [] : loadPresetFolder(folders.presets, warn);
-  const presets = createPresetRegistry([...builtinPresets, ...installed], custom.registry, warn);
+  // Built-in presets whose nodes are not available yet are left out without a word: it is nobody's mistake.
+  const builtins = builtinPresets.filter((preset) => preset.nodes.every(({ type }) => custom.registry.get(type)));
+  const presets = createPresetRegistry([...builtins, ...installed], custom.registry, warn);
   return { registry: custom.registry, presets, problems };
 }

@@ -27,7 +27,7 @@ export async function runGraphFile(file: string, given: GraphRunArguments): Prom
   }
   // Standard output is for the document alone, whatever a custom node prints.
   const write = process.stdout.write.bind(process.stdout);
-  process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
+  process.stdout.write = process.stderr.write.bind(process.stderr);
   const aside = (text: string): void => void process.stderr.write(text);
   const view = new JsonView((text) => void write(text), aside, given.validateOnly ?? false);
   return (await runFile(file, given, view)).code;
@@ -78,7 +78,7 @@ async function execute(
   runId: string,
   view: RunView,
 ): Promise<GraphRun> {
-  const { InProcessExecutor } = await import('@cdui/run-host/index.js');
+  const { InProcessExecutor } = await import('@cdui/run-host/client/index.js');
   const options = runOptions(given, graph.settings);
   const stop = new AbortController();
   const quiet = onInterrupts(
@@ -88,7 +88,7 @@ async function execute(
     },
     () => void endNow(EXIT.interrupted),
   );
-  const executor = new InProcessExecutor();
+  const executor = new InProcessExecutor({ customNodes: folders.run.customNodes });
   try {
     const outcome = await executor.run({
       kind: 'start',

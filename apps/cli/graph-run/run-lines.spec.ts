@@ -7,7 +7,7 @@ it('says what a run said, line by line', () => {
     '[digits] running',
     '[digits] completed -> dataset: the data set MNIST (60000 rows)',
     '[training] running',
-    '[training] training: 421,642 params, Adam, CrossEntropyLoss, cpu, 2 epochs',
+    '[training] 421,642 params, Adam, CrossEntropyLoss, cpu, 2 epochs',
     '[training] epoch 1/2  loss 0.4123  val_loss 0.31  val_accuracy 91.12 %  lr 0.001  2.0 s',
     '[training] epoch 2/2  loss 0.2  lr 0.001  2.0 s',
     '[training] completed -> model: Model(421,642 params), losses: Tensor[2] float32 mean 0.3062 min 0.2 max 0.4123',

@@ -20,7 +20,7 @@ it('tells the share done and the time left from what was done so far', () => {
   const progress = after([1000, config(4)], [3000, batch(1, 50)]);
   expect(progress.done).toBe(0.125);
   expect(progress.secondsLeft(3000)).toBe(14);
-  expect(progress.bar(3000, 79)).toMatch(/^█+░+  12%  epoch 1\/4  batch 50\/100  loss 0\.25  14 s left$/);
+  expect(progress.bar(3000, 79)).toMatch(/^█+░+ {2}12% {2}epoch 1\/4 {2}batch 50\/100 {2}loss 0\.25 {2}14 s left$/);
 });
 
 it('counts only the epochs that this run trains', () => {

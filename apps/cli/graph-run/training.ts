@@ -82,7 +82,7 @@ export class TrainingProgress {
       ...['optimizer', 'loss_fn', 'device'].flatMap((key) => (typeof config?.[key] === 'string' ? [config[key]] : [])),
       `${this.epochs} ${this.epochs === 1 ? 'epoch' : 'epochs'}`,
     ];
-    return `training: ${words.join(', ')}`;
+    return words.join(', ');
   }
 
   private endOfEpoch(frame: Frame, atMs: number): string {

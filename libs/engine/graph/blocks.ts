@@ -59,7 +59,7 @@ export function blockOfPreset(preset: PresetDefinition): Block {
     return {
       ...node,
       data: {
-        ...(isObject(own(node as JsonObject, 'data')) && (own(node as JsonObject, 'data') as object)),
+        ...(isObject(own(node, 'data')) && (own(node, 'data') as object)),
         ...(isObject(params) && { params }),
         ...(isObject(internalParams) && { internalParams }),
       },

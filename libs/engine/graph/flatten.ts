@@ -1,4 +1,4 @@
-import type { GraphFile, GraphIssue, Params, PresetDefinition } from '@cdui/protocol';
+import type { GraphFile, GraphIssue, PresetDefinition } from '@cdui/protocol';
 import { blockOfFile, blockOfPreset, blockOfSubgraph } from './blocks';
 import type { Block, BlockEdge, BlockNode, SubgraphBlock } from './blocks';
 import type { FlatEdge, FlatGraph, FlatNode } from './flat-graph';
@@ -397,5 +397,5 @@ function isInstance(node: BlockNode): boolean {
 
 function overlay(inner: BlockNode, instance: BlockNode): BlockNode {
   const params = own(instance.internalParams, inner.id);
-  return isObject(params) ? { ...inner, params: { ...inner.params, ...(params as Params) } } : inner;
+  return isObject(params) ? { ...inner, params: { ...inner.params, ...params } } : inner;
 }

@@ -32,7 +32,7 @@ it('blanks internalParams by the installed and by the embedded definition', () =
   expect(scrub(graph([node('p', 'preset:Installed', {}, inner)], [])).values).toEqual(['k2']);
   const harmless = preset('Installed', [{ id: 'c', type: 'Source' }], []);
   expect(scrub(graph([node('p', 'preset:Installed', {}, inner)], [], { presets: [harmless] })).values).toEqual(['k2']);
-  const embedded = preset('Mine', [{ ...chat, params: {} } as never], []);
+  const embedded = preset('Mine', [{ ...chat, params: {} }], []);
   expect(scrub(graph([node('p', 'preset:Mine', {}, inner)], [], { presets: [embedded] })).values).toEqual(['k2']);
 });
 

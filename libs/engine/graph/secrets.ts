@@ -44,7 +44,7 @@ class Finder {
   ) {
     for (const preset of items(own(graph, 'presets'))) {
       const name = own(preset, 'preset_name');
-      if (typeof name === 'string') this.embedded.set(name, preset as JsonObject as PresetDefinition & JsonObject);
+      if (typeof name === 'string') this.embedded.set(name, preset as PresetDefinition & JsonObject);
     }
   }
 
