@@ -46,7 +46,7 @@ export class Redactor {
   entry(entry: OutputEntry): OutputEntry {
     const kind = entry.output_kind;
     const shown = (entry as unknown as Readonly<Record<string, unknown>>)[kind];
-    return this.pattern === null ? entry : ({ ...entry, [kind]: this.copy(shown) });
+    return this.pattern === null ? entry : { ...entry, [kind]: this.copy(shown) };
   }
 
   /** Redacts the texts among facts; names of ports and kinds are the program's own words. */
