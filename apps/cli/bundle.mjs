@@ -24,7 +24,7 @@ export default async function bundle({ root, dist }) {
     target: 'node20',
     format: 'cjs',
     keepNames: true,
-    minifySyntax: true,
+    minify: true,
     legalComments: 'none',
     logLevel: 'error',
     absWorkingDir: root,

@@ -65,7 +65,7 @@ export class TextView implements RunView {
   private showBar(atMs: number): void {
     const { current } = this.lines;
     if (!this.terminal || current === null) return;
-    const width = Math.max(20, (this.options.screen.columns ?? 80) - 1);
+    const width = Math.max(20, (this.options.screen.columns || 80) - 1);
     this.options.screen.write(`${CLEAR_LINE}${current.progress.bar(atMs, width)}`);
     this.barShown = true;
   }

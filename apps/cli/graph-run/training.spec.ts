@@ -34,6 +34,12 @@ it('stays where it is while it validates', () => {
   expect(progress.bar(1500, 79)).toContain('validation 20/100');
 });
 
+it('is done when the last epoch is', () => {
+  const epoch = (at: number) => ({ event: 'epoch', epoch: at, total_epochs: 2, loss: 0.1, lr: 0.1 });
+  expect(after([0, config(2)], [900, batch(1, 100)], [1000, epoch(1)]).done).toBe(0.5);
+  expect(after([0, config(2)], [1000, epoch(1)], [2000, epoch(2)]).done).toBe(1);
+});
+
 it('is never wider than the terminal and never breaks before there is anything to say', () => {
   const empty = new TrainingProgress(0);
   for (const progress of [empty, after([0, config(1)], [10, batch(1, 99)])]) {

@@ -6,6 +6,7 @@ type Frame = Readonly<Record<string, unknown>>;
 export class TrainingProgress {
   private epochs = 1;
   private first = 0;
+  private completed = 0;
   private epoch = 0;
   private batch = 0;
   private batches = 0;
@@ -42,9 +43,12 @@ export class TrainingProgress {
   get done(): number {
     const total = this.epochs - this.first;
     if (total <= 0) return 0;
-    const within = this.batches > 0 && this.epoch > 0 ? (this.phase === 'train' ? this.batch / this.batches : 1) : 0;
-    const before = Math.max(0, this.epoch - 1 - this.first);
-    return Math.min(1, (before + within) / total);
+    return Math.min(1, (this.completed - this.first + this.withinEpoch) / total);
+  }
+
+  private get withinEpoch(): number {
+    if (this.batches === 0 || this.epoch <= this.completed) return 0;
+    return this.phase === 'train' ? this.batch / this.batches : 1;
   }
 
   secondsLeft(atMs: number): number | null {
@@ -76,6 +80,7 @@ export class TrainingProgress {
     this.epochStartedAt = atMs;
     this.epochs = number(config?.['epochs']) ?? 1;
     this.first = number(config?.['start_epoch']) ?? 0;
+    this.completed = this.first;
     const params = number(config?.['params']);
     const words = [
       ...(params === null ? [] : [`${params.toLocaleString('en-US')} params`]),
@@ -88,7 +93,9 @@ export class TrainingProgress {
   private endOfEpoch(frame: Frame, atMs: number): string {
     this.epoch = number(frame['epoch']) ?? this.epoch;
     this.epochs = number(frame['total_epochs']) ?? this.epochs;
-    this.batch = this.batches;
+    this.completed = this.epoch;
+    this.batches = 0;
+    this.loss = null;
     this.phase = 'train';
     const seconds = (atMs - this.epochStartedAt) / 1000;
     this.epochStartedAt = atMs;
