@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 import type { Tensor } from 'onnxruntime-node';
-import { elements, RuntimeError, type MemoryFacts, type NormalRange, type OpName } from '../runtime';
+import { elements, RuntimeError, type MemoryFacts, type NormalRange } from '../runtime';
 import type { BlobRef, Command, Replies } from '../runtime/wire';
 import { Backward, existing } from './backward';
 import type { Compiler } from './compiler';
@@ -157,7 +157,7 @@ export class Commands {
       },
       op: async ([, name, inputs, outputs, attrs, context]) => {
         const values = await this.eager.run({
-          name: name as OpName,
+          name,
           inputs: inputs.map((id) => objects.get(id, 'tensor')),
           attrs,
           grad: context.grad ?? false,

@@ -62,7 +62,7 @@ export class OnnxWorker {
     return { port: port1, flag: flag.buffer };
   }
 
-  /** Lets queued work finish, then ends the thread. */
+  /** Lets queued work finish, then ends the thread. May be called again. */
   async close(): Promise<void> {
     const message: ToWorker = { end: true };
     this.worker.postMessage(message);

@@ -15,12 +15,11 @@ export interface ServerOptions {
   readonly threads: number;
   /** Compare every result with shape inference. Default: whether `CODEFYUI_DEBUG` is set. */
   readonly check?: boolean;
-  /** Asked before each command; true ends the server there and then. */
-  stopped?(): boolean;
-  /** Called when the last command of an `end` has run, or when `stopped` said so. */
+  /** Called before each command, and `leave` after it, before anything is said about it. False ends the server there and then. */
+  enter?(): boolean;
+  leave?(): void;
+  /** Called when the server has ended by itself: after the command `end`, or because `enter` said so. */
   onEnd?(): void;
-  /** Called when the queue begins to be worked on and when it is empty. */
-  onBusy?(busy: boolean): void;
 }
 
 export interface RuntimeServer {
@@ -29,8 +28,8 @@ export interface RuntimeServer {
   handle(frame: ClientFrame): void;
   /** Resolves when everything queued has run. */
   idle(): Promise<void>;
-  /** Runs what is queued, then releases sessions and handles. */
-  end(): Promise<void>;
+  /** Runs what is queued, then releases sessions and handles. `drop` runs no further command: the client is gone. */
+  end(options?: { readonly drop?: boolean }): Promise<void>;
 }
 
 /** Heavy commands are acknowledged one by one only so often. */
@@ -50,6 +49,7 @@ class Server implements RuntimeServer {
   private queue: ClientFrame[] = [];
   private working: Promise<void> | null = null;
   private ended = false;
+  private dropped = false;
   private lastAck = 0;
   private lastSample = 0;
   /** What the next frame to the client will say. */
@@ -88,34 +88,29 @@ class Server implements RuntimeServer {
     while (this.working) await this.working;
   }
 
-  async end(): Promise<void> {
+  async end({ drop = false }: { readonly drop?: boolean } = {}): Promise<void> {
+    if (drop) this.dropped = true;
     await this.idle();
     if (this.ended) return;
     await this.finish();
   }
 
   private async work(): Promise<void> {
-    const { options } = this;
-    options.onBusy?.(true);
     for (let frame = this.queue.shift(); frame; frame = this.queue.shift()) {
-      if (await this.runFrame(frame)) {
-        this.flush();
-        await this.finish();
-        break;
-      }
+      const last = await this.runFrame(frame);
       // A frame that waits is worked on first: its acknowledgement covers this one's.
-      if (this.queue.length === 0) this.flush();
+      if (last || this.queue.length === 0) this.flush();
+      if (last) await this.finish();
     }
     this.working = null;
-    options.onBusy?.(false);
-    if (this.ended) options.onEnd?.();
+    if (this.ended) this.options.onEnd?.();
   }
 
   /** Whether it was the last one. */
   private async runFrame(frame: ClientFrame): Promise<boolean> {
     const { blobs, b: commands } = frame;
     for (let at = 0; at < commands.length; at++) {
-      if (this.options.stopped?.()) return true;
+      if (this.dropped || this.options.enter?.() === false) return true;
       const command = commands[at]!;
       const seq = frame.s + at;
       try {
@@ -125,6 +120,7 @@ class Server implements RuntimeServer {
       } catch (error) {
         this.fail(command, seq, error);
       }
+      this.options.leave?.();
       this.done = seq;
       if (command[0] === 'end') return true;
       this.acknowledge(command);

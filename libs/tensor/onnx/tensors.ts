@@ -39,7 +39,7 @@ export function viewAs(dtype: DType, bytes: ArrayBufferView): DataArray {
 
 /** A tensor over `data`, which must not change afterwards. */
 export function tensorOf(dtype: DType, shape: Shape, data: DataArray): Tensor {
-  return new Tensor(dtype, data as Tensor.DataTypeMap[typeof dtype], shape as number[]);
+  return new Tensor(dtype, data, shape);
 }
 
 export function metaOf(tensor: Tensor): TensorMeta {

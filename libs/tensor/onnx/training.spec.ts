@@ -317,7 +317,7 @@ describe.each([1, 2])('training with %d threads', (threads) => {
     expect(await weightsOf(twin)).toEqual(await weightsOf(first.module));
     const other = scope.bindOptimizer(first.optimizer, scope.module(NORMED));
     expect(other.how).toBe('rebuilt');
-    const state = await weightsOf(other.optimizer as never);
+    const state = await weightsOf(other.optimizer);
     expect(Object.values(state).every((values) => values.every((value) => value === 0))).toBe(true);
   });
 

@@ -71,7 +71,7 @@ export class ThreadTransport extends ChannelTransport {
   constructor(options: WorkerOptions) {
     const flag = new StateFlag();
     const worker = new Worker(entryPath(ENTRY), { workerData: { options, flag: flag.buffer } });
-    super(worker as Channel, flag);
+    super(worker, flag);
     this.exited = new Promise((resolve) => worker.once('exit', () => resolve()));
     worker.on('error', (error) =>
       this.down({ code: 'host_exited', message: `the runtime's thread failed: ${error.message}` }),
@@ -91,7 +91,7 @@ export class PortTransport extends ChannelTransport {
   private readonly closed: Promise<void>;
 
   constructor(connection: RuntimePort) {
-    super(connection.port as Channel, new StateFlag(connection.flag));
+    super(connection.port, new StateFlag(connection.flag));
     const { port } = connection;
     this.closed = new Promise((resolve) => port.once('close', () => resolve()));
     port.once('close', () => this.down({ code: 'host_exited', message: "the runtime's thread ended" }));

@@ -39,13 +39,9 @@ export class StateFlag {
     this.state = new Int32Array(buffer);
   }
 
-  get stopped(): boolean {
-    return Atomics.load(this.state, 0) === STOPPED;
-  }
-
-  /** The server begins to work, unless it was stopped. */
-  enter(): void {
-    Atomics.compareExchange(this.state, 0, IDLE, BUSY);
+  /** The server begins a command; false when it was stopped and must not. */
+  enter(): boolean {
+    return Atomics.compareExchange(this.state, 0, IDLE, BUSY) !== STOPPED;
   }
 
   leave(): void {

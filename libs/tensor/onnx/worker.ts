@@ -1,6 +1,6 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { compiler } from './compiler';
-import { createServer } from './server';
+import { createServer, type RuntimeServer } from './server';
 import { StateFlag, type FromWorker, type ToWorker, type WorkerData, type WorkerOptions } from './worker-protocol';
 
 interface Peer {
@@ -9,45 +9,46 @@ interface Peer {
   close(): void;
 }
 
-/** Serves one client over a port. The port closes when the server has ended, and the server ends when the port has closed. */
-function serve(peer: Peer, options: WorkerOptions, flag: StateFlag): { end(): Promise<void> } {
+/** Serves one client over a port. The port closes when the server has ended. */
+function serve(peer: Peer, options: WorkerOptions, flag: StateFlag): RuntimeServer {
   const server = createServer({
     ...options,
     compiler,
     post: (frame, transfer) => peer.postMessage({ frame }, transfer),
-    stopped: () => flag.stopped,
-    onBusy: (busy) => {
-      if (busy) flag.enter();
-      else flag.leave();
-    },
+    enter: () => flag.enter(),
+    leave: () => flag.leave(),
     onEnd: () => peer.close(),
   });
-  const end = async () => {
-    await server.end();
-    peer.close();
-  };
   peer.on('message', (message) => {
     if ('frame' in message) server.handle(message.frame);
-    else if ('end' in message) void end();
+    else if ('end' in message) void server.end().then(() => peer.close());
   });
   peer.postMessage({ hello: server.hello });
-  return { end };
+  return server;
 }
 
 const { options, flag } = workerData as WorkerData;
 const parent = parentPort!;
-if (flag) serve(parent as unknown as Peer, options, new StateFlag(flag));
+if (flag) serve(parent as Peer, options, new StateFlag(flag));
 else {
-  const open = new Set<{ end(): Promise<void> }>();
+  const open = new Map<MessagePort, RuntimeServer>();
   parent.on('message', (message: ToWorker) => {
     if ('connect' in message) {
-      const port: MessagePort = message.connect;
-      const served = serve(port as unknown as Peer, message.options, new StateFlag(message.flag));
-      open.add(served);
+      const port = message.connect;
+      const server = serve(port as Peer, message.options, new StateFlag(message.flag));
+      open.set(port, server);
+      // The client closed its end, or its thread is gone: nobody waits for what is still queued.
       port.once('close', () => {
-        open.delete(served);
-        void served.end();
+        open.delete(port);
+        void server.end({ drop: true });
       });
-    } else if ('end' in message) void Promise.all([...open].map((served) => served.end())).then(() => parent.close());
+    } else if ('end' in message) void endAll(open).then(() => parent.close());
   });
+}
+
+async function endAll(open: ReadonlyMap<MessagePort, RuntimeServer>): Promise<void> {
+  for (const [port, server] of open) {
+    await server.end();
+    port.close();
+  }
 }
