@@ -1,5 +1,7 @@
-import { renameSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 /**
@@ -12,13 +14,16 @@ const ABSENT =
 /** Rooms that only `graph run` loads, and only when it runs: they stay compiled files of their own. */
 const LAZY = /[\\/]libs[\\/]run-host[\\/]/;
 
-/** One file for the command line, so that `cdui --help` does not look for a thousand. */
+/**
+ * Makes `main.js` and the bundle that it runs, with the code that V8 compiled from it: `cdui --help` neither looks for a thousand files nor
+ * compiles what it needs. The bundle's name says what is in it, because a start may come between two builds.
+ */
 export default async function bundle({ root, dist }) {
-  const outfile = join(dist, 'apps', 'cli', 'main.js');
+  const folder = join(dist, 'apps', 'cli');
   const { outputFiles } = await build({
+    entryPoints: [join(folder, 'cdui.js')],
+    outfile: join(folder, 'bundle.js'),
     write: false,
-    entryPoints: [join(dist, 'apps', 'cli', 'cdui.js')],
-    outfile,
     bundle: true,
     platform: 'node',
     target: 'node20',
@@ -28,15 +33,31 @@ export default async function bundle({ root, dist }) {
     legalComments: 'none',
     logLevel: 'error',
     absWorkingDir: root,
-    banner: { js: '#!/usr/bin/env node' },
     external: ['koffi'],
-    plugins: [{ name: 'cdui', setup: (plugins) => arrange(plugins, dirname(outfile)) }],
+    plugins: [{ name: 'cdui', setup: (plugins) => arrange(plugins, folder) }],
   });
-  // A command that starts while this one builds must find a whole file.
-  const temporary = `${outfile}.${process.pid}.tmp`;
-  writeFileSync(temporary, outputFiles[0].contents, { mode: 0o755 });
-  renameSync(temporary, outfile);
-  return [outfile];
+  const { text } = outputFiles[0];
+  const name = `bundle-${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
+  const [program, code, main] = [`${name}.js`, `${name}.cache`, 'main.js'].map((file) => join(folder, file));
+  put(program, text);
+  put(
+    main,
+    `#!/usr/bin/env node\n${readFileSync(join(folder, 'start.js'), 'utf8')}`.replaceAll('BUNDLE_NAME', name),
+    0o755,
+  );
+  execFileSync(process.execPath, [main, '--help'], { env: { ...process.env, CDUI_KEEP_CODE: code }, stdio: 'ignore' });
+  for (const file of readdirSync(folder)) {
+    if (/^bundle-[0-9a-f]{12}\.(js|cache)$/.test(file) && !file.startsWith(name))
+      rmSync(join(folder, file), { force: true });
+  }
+  return [main, program, code];
+}
+
+/** Whole and at once: somebody may be starting it. */
+function put(file, text, mode = 0o644) {
+  const draft = `${file}.${process.pid}.draft`;
+  writeFileSync(draft, text, { mode });
+  renameSync(draft, file);
 }
 
 function arrange(plugins, folder) {

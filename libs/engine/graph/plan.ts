@@ -41,7 +41,7 @@ export function planGraph(graph: GraphFile, options: PlanOptions): PlanResult {
   if ('issues' in chosen) return chosen;
   const runs = restrict(bypassed.graph, chosen.set);
   const issues: GraphIssue[] = [
-    ...flattened.issues.filter((issue) => concerns(issue, reached)),
+    ...about(flattened.issues, reached),
     ...bypassed.issues.list,
     ...checkGraph(runs, { types, lost: bypassed.lost, supplied: new Set() }),
   ];
@@ -70,10 +70,13 @@ function givenValues(
   return { values: new Map(values), issues: coerced.issues };
 }
 
-function concerns(issue: GraphIssue, graph: FlatGraph): boolean {
-  if (issue.node_id === null) return true;
-  const other = own(issue.params, 'other');
-  return graph.nodes.some((node) => node.origin.nodeId === issue.node_id || node.origin.nodeId === other);
+/** Keeps the issues about nodes of this graph: those of drafts are nobody's concern. */
+function about(issues: readonly GraphIssue[], graph: FlatGraph): readonly GraphIssue[] {
+  if (issues.length === 0) return issues;
+  const ids = new Set<unknown>(graph.nodes.map((node) => node.origin.nodeId));
+  return issues.filter(
+    (issue) => issue.node_id === null || ids.has(issue.node_id) || ids.has(own(issue.params, 'other')),
+  );
 }
 
 function choose(
@@ -85,8 +88,11 @@ function choose(
   const members = new Map<string, string[]>();
   for (const node of graph.nodes) {
     if (!set.has(node.id)) continue;
-    for (const name of new Set([node.id, node.origin.nodeId]))
-      members.set(name, [...(members.get(name) ?? []), node.id]);
+    for (const name of new Set([node.id, node.origin.nodeId])) {
+      const known = members.get(name);
+      if (known) known.push(node.id);
+      else members.set(name, [node.id]);
+    }
   }
   const missing = only.filter((id) => !members.has(id));
   if (missing.length > 0) {
