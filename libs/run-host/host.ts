@@ -87,6 +87,8 @@ export class RunHost {
     const text = current.redactor.text(error instanceof Error ? error.message : String(error));
     const type = error instanceof Error ? error.name : 'Error';
     current.stop.abort('user');
+    // What still runs may never end; nobody waits for it.
+    this.idle = Promise.resolve();
     this.finish(current, {
       ...refusal(`Node code failed outside of its execution: ${text}`, 'uncaught_error', { error_type: type }),
       seconds: this.seconds(current),

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { RunHostCommand, RunHostMessage } from '@cdui/protocol';
 import { CodedError } from '@cdui/protocol';
 import { connectOnnxRuntime } from '@cdui/tensor/onnx';
-import { loadCatalogue } from './catalogue';
+import { CatalogueLoader } from './catalogue';
 import { StopWord } from './client/stop-word';
 import type { RunHostThreadData } from './client/thread-data';
 import { RunHost } from './host';
@@ -14,10 +14,11 @@ function main(data: RunHostThreadData): void {
   const port = parentPort;
   if (!port) throw new CodedError('not_a_thread', 'The run host’s entry must be started as a thread');
   const stop = new StopWord(data.stop);
+  const loader = new CatalogueLoader();
   const host = new RunHost({
     post: (message: RunHostMessage) => port.postMessage(message),
     settings: hostSettings(process.env),
-    catalogue: loadCatalogue,
+    catalogue: (folders) => loader.load(folders),
     openRuntime: (device) => {
       if (device === 'cpu') return connectOnnxRuntime(data.runtime);
       const message = `The device ${device} is not available: this program computes on cpu`;
@@ -37,7 +38,7 @@ function main(data: RunHostThreadData): void {
     else host.handle(command);
   });
   // Custom modules are compiled when they are first loaded: better now than when somebody waits.
-  loadCatalogue({ customNodes: data.customNodes, presets: null });
+  loader.load({ customNodes: data.customNodes, presets: null });
   port.postMessage({ type: 'ready' } satisfies RunHostMessage);
 }
 

@@ -65,9 +65,10 @@ export class RunHosts {
 
   /** A host that a canvas session keeps from run to run, with its execution cache. */
   session(): HostSession {
-    const session = new HostSession(this.start(true), this.graceMs, (ended, host) => {
-      this.sessions.delete(ended);
-      return this.end(host);
+    const session = new HostSession({
+      start: () => this.start(true),
+      end: (host) => this.end(host),
+      graceMs: this.graceMs,
     });
     this.sessions.add(session);
     return session;
@@ -78,7 +79,7 @@ export class RunHosts {
     this.closed = true;
     if (this.spare) void this.end(this.spare);
     this.spare = null;
-    for (const session of [...this.sessions]) void session.close();
+    await Promise.all([...this.sessions].map((session) => session.close()));
     while (this.ending.size > 0) await Promise.all(this.ending);
   }
 
@@ -105,25 +106,46 @@ export class RunHosts {
   }
 }
 
-/** One host that serves run after run, one at a time. */
-export class HostSession {
-  constructor(
-    private readonly host: HostThread,
-    private readonly graceMs: number,
-    private readonly end: (session: HostSession, host: HostThread) => Promise<void>,
-  ) {}
+/** After a run that ended so, its thread is gone or cannot be trusted. */
+const BROKEN: ReadonlySet<string | undefined> = new Set([
+  'run_unresponsive',
+  'run_out_of_memory',
+  'run_host_failed',
+  'run_host_exited',
+  'uncaught_error',
+]);
 
-  run(command: StartCommand, reader: MessageReader, signal: AbortSignal): Promise<RunOutcome> {
-    return execute(this.host, command, reader, { signal, graceMs: this.graceMs });
+interface SessionTools {
+  readonly start: () => HostThread;
+  readonly end: (host: HostThread) => Promise<void>;
+  readonly graceMs: number;
+}
+
+/** A host that serves run after run, one at a time. A run that broke it gives the next one a fresh host, with an empty cache. */
+export class HostSession {
+  private host: HostThread | null;
+
+  constructor(private readonly tools: SessionTools) {
+    this.host = tools.start();
+  }
+
+  async run(command: StartCommand, reader: MessageReader, signal: AbortSignal): Promise<RunOutcome> {
+    const host = this.host?.loss === null ? this.host : this.tools.start();
+    this.host = host;
+    const outcome = await execute(host, command, reader, { signal, graceMs: this.tools.graceMs });
+    if (BROKEN.has(outcome.reason?.code)) await this.close();
+    return outcome;
   }
 
   /** Forgets the results of earlier runs. */
   clearCache(): void {
-    this.host.send({ type: 'clear_cache' });
+    this.host?.send({ type: 'clear_cache' });
   }
 
-  close(): Promise<void> {
-    return this.end(this, this.host);
+  async close(): Promise<void> {
+    const { host } = this;
+    this.host = null;
+    if (host) await this.tools.end(host);
   }
 }
 
