@@ -32,6 +32,16 @@ export function restoreSecrets(graph: GraphFile, secrets: readonly SecretValue[]
   return secrets.reduce((restored, { path, value }) => replaceAt(restored, path, value), graph as unknown) as GraphFile;
 }
 
+/** The secret texts that stand in installed presets. */
+export function presetSecrets(
+  presets: { get(name: string): PresetDefinition | undefined; names(): readonly string[] },
+  catalog: CatalogView,
+): readonly string[] {
+  const installed = presets.names().flatMap((name) => presets.get(name) ?? []);
+  const secrets = new Finder({ nodes: [], edges: [], presets: installed }, catalog).find();
+  return secrets.flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
+}
+
 type Path = readonly (string | number)[];
 
 class Finder {

@@ -52,7 +52,7 @@ export class GraphRun {
       options.backward_mode === true || plan.nodes.some(({ type }) => registry.get(type)?.startsBackward);
     const device = options.device ?? request.runtime.facts.device;
     const deterministic = options.deterministic === true;
-    this.redactor = new Redactor(secretsOf(plan, registry));
+    this.redactor = new Redactor(secretsOf(plan, registry, request.presets));
     this.stop = new StopFlag(request.signal, request.stopRequested);
     this.board = new ProgressBoard(plan);
     // A cached result has no record to differentiate, so a run that records gradients computes everything.
@@ -94,7 +94,7 @@ export class GraphRun {
         break;
       }
     }
-    if (this.gradients && !this.stopping && !this.unfinished) await this.differentiate(this.gradients);
+    if (this.gradients && this.complete) await this.differentiate(this.gradients);
     return this.result();
   }
 
@@ -115,6 +115,11 @@ export class GraphRun {
   /** Whether nothing new may start. */
   private get stopping(): boolean {
     return this.stop.requested || this.board.count('stopped') > 0;
+  }
+
+  /** Whether every node ended well: a part of a forward pass has no gradients worth the name. */
+  private get complete(): boolean {
+    return this.failures.length === 0 && !this.unfinished;
   }
 
   /** Whether some nodes never got their turn. */
@@ -324,7 +329,7 @@ export class GraphRun {
     const [first] = this.failures;
     if (!first) return { status: 'succeeded', error: null, reason: null };
     const error = this.redactor.text(runError(first.node, first.failure));
-    const params = { node_id: first.node.origin.nodeId, error_type: first.failure.type };
+    const params = { node_id: first.node.origin.nodeId, error_type: this.redactor.text(first.failure.type) };
     if (this.failFast) return { status: 'failed', error, reason: { code: 'node_failed', params } };
     const failed = this.failures.length;
     const count = `${failed} of ${this.request.plan.nodes.length} nodes failed`;

@@ -1,12 +1,20 @@
-import type { NodeRegistry } from '@cdui/node-sdk';
+import type { NodeRegistry, PresetRegistry } from '@cdui/node-sdk';
 import type { OutputEntry, PortFacts } from '@cdui/protocol';
+import { catalogView } from '../graph/node-types';
+import { presetSecrets } from '../graph/secrets';
 import type { Plan } from '../plan-types';
 
 const HIDDEN = '[secret]';
+/** The beginning of a secret is hidden from this length on where a text was cut ("..."); texts are cut below the greatest length. */
+const SHORTEST_CUT = 4;
+const LONGEST_CUT = 256;
 
-/** The values of the plan's secret params: nothing that a run reports may hold one of them. */
-export function secretsOf(plan: Plan, registry: NodeRegistry): readonly string[] {
-  const found = new Set<string>();
+/**
+ * The values of secret params, of the plan's nodes and of the installed presets, any of which a node may run: nothing that a run
+ * reports may hold one of them.
+ */
+export function secretsOf(plan: Plan, registry: NodeRegistry, presets: PresetRegistry): readonly string[] {
+  const found = new Set<string>(presetSecrets(presets, catalogView(registry, presets)));
   for (const node of plan.nodes) {
     for (const param of registry.get(node.type)?.definition.params ?? []) {
       const value = node.params[param.name];
@@ -16,7 +24,10 @@ export function secretsOf(plan: Plan, registry: NodeRegistry): readonly string[]
   return [...found];
 }
 
-/** Replaces secrets in texts and in all texts inside plain data, also where they stand escaped as JSON or in a URL. */
+/**
+ * Replaces secrets in texts and in all texts inside plain data, also where they stand escaped as JSON or in a URL, and what is left of
+ * them where a text was cut.
+ */
 export class Redactor {
   private readonly pattern: RegExp | null;
 
@@ -24,7 +35,11 @@ export class Redactor {
     const forms = new Set(secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), uriForm(secret)]));
     forms.delete('');
     // The longest first: one secret may begin with another.
-    const parts = [...forms].sort((a, b) => b.length - a.length).map(escapeForPattern);
+    const sorted = [...forms].sort((a, b) => b.length - a.length);
+    const parts = [
+      ...sorted.map(escapeForPattern),
+      ...sorted.filter((form) => form.length > SHORTEST_CUT).map(cutForm),
+    ];
     this.pattern = parts.length === 0 ? null : new RegExp(parts.join('|'), 'g');
   }
 
@@ -91,6 +106,13 @@ function uriForm(secret: string): string {
     // A lone surrogate has no URL form.
     return '';
   }
+}
+
+/** A pattern for the secret's longest beginning (but not all of it) before "...". */
+function cutForm(form: string): string {
+  const begin = escapeForPattern(form.slice(0, SHORTEST_CUT));
+  const rest = [...form.slice(SHORTEST_CUT, Math.min(form.length - 1, LONGEST_CUT))].map(escapeForPattern);
+  return `${begin}${rest.map((character) => `(?:${character}`).join('')}${')?'.repeat(rest.length)}(?=\\.\\.\\.)`;
 }
 
 function escapeForPattern(text: string): string {

@@ -50,14 +50,15 @@ export class Reports {
     this.below = true;
   }
 
-  // Statuses, ids and kinds are the program's own words; only what nodes say is redacted.
+  // Statuses, ids and kinds are the program's own words; only what nodes say is redacted, the codes of their errors too.
   private redactedStatus(report: StatusReport): StatusReport {
     const { redactor } = this;
     if (!redactor.active) return report;
-    const { error, trace, outputs, ports } = report;
+    const { error, errorType, trace, outputs, ports } = report;
     return {
       ...report,
       ...(error !== undefined && { error: redactor.text(error) }),
+      ...(errorType !== undefined && { errorType: redactor.text(errorType) }),
       ...(trace !== undefined && { trace: redactor.text(trace) }),
       ...(outputs && { outputs: outputs.map((entry) => redactor.entry(entry)) }),
       ...(ports && { ports: ports.map((facts) => redactor.facts(facts)) }),
