@@ -51,6 +51,14 @@ describe('the backward pass after the forward pass', () => {
     expect(found.get('fc.tensor__grad')).toMatchObject({ values: [1, 1] });
   });
 
+  it('of a node in a container shows on the instance', async () => {
+    const inner = planned('box>fc', 'Linear', { tensor: 'x.tensor' }, { in_features: 2, out_features: 1, bias: true });
+    const found = await gradients({
+      plan: planOf(input, inner, planned('end', 'BackwardOnce', { tensor: 'box>fc.tensor' })),
+    });
+    expect(found.get('box.fc.__weight_grad__weight')).toMatchObject({ values: [4, 6] });
+  });
+
   it('is left out where nothing asks for it', async () => {
     expect((await gradients({ plan: planOf(input, layer) })).size).toBe(0);
     expect((await gradients({ plan: planOf(input, layer), options: { backward_mode: true } })).size).toBe(0);

@@ -2,6 +2,7 @@ import type { WeightStore } from '@cdui/node-sdk';
 import { isModel, isTensor } from '@cdui/node-sdk';
 import type { GradientFacts, GradientHealth, PortFacts, TensorFacts } from '@cdui/protocol';
 import type { ModuleRef, Scope, TensorRef } from '@cdui/tensor/runtime';
+import type { StatusReport } from '../observer';
 import type { Plan, PlannedNode } from '../plan-types';
 import { hold, release } from './handles';
 import type { ResultStore } from './result-store';
@@ -72,7 +73,7 @@ export class GradientCapture {
         const found = await this.differentiate(scope, tensor, tensors, modules);
         if (found.size === 0) continue;
         for (const [node, ports] of found) {
-          this.run.reports.addendum({ origin: node.origin, status: 'completed', ports });
+          this.run.reports.addendum({ ...atTopLevel(node, ports), status: 'completed' });
           await this.run.reports.drained();
         }
         return;
@@ -145,6 +146,14 @@ export class GradientCapture {
       Object.entries(results.outputsOf(node.id) ?? {}).map(([port, value]) => ({ node, port, value })),
     );
   }
+}
+
+/** A node in a container shows its gradients on the instance, with its path before the port. */
+function atTopLevel({ origin }: PlannedNode, ports: readonly PortFacts[]): Pick<StatusReport, 'origin' | 'ports'> {
+  const { nodeId, innerId } = origin;
+  if (innerId === null) return { origin, ports };
+  const named = ports.map((facts) => ({ ...facts, port: `${innerId}.${facts.port}` }));
+  return { origin: { nodeId, innerId: null }, ports: named };
 }
 
 async function gradientFacts(scope: Scope, gradient: TensorRef): Promise<GradientFacts> {

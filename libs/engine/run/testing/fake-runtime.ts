@@ -51,6 +51,9 @@ export class FakeRuntime {
       facts: { ...facts, precisions: new Set(['fp32']) },
       openScope: (options: { label: string; seed?: number; signal?: AbortSignal }) => this.openScope(options),
       ready: () => Promise.resolve(),
+      resetPeak: () => undefined,
+      memory: () => Promise.resolve({ device: 'cpu', peak: 1, exact: false, liveHandles: this.live.size }),
+      close: () => Promise.resolve(),
       releaseCache: () => {
         this.released += 1;
         return Promise.resolve();
