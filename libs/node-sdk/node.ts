@@ -16,6 +16,8 @@ export interface NodeNeeds {
   readonly readsFiles?: readonly string[];
   readonly writesFiles?: boolean;
   readonly network?: boolean;
+  /** The param that names an installed preset which the node runs. */
+  readonly runsPreset?: string;
 }
 
 /** One recorded step of a node's own computation (`verbose` runs). */

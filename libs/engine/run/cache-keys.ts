@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { NodeType } from '@cdui/node-sdk';
+import type { NodeRegistry, NodeType, PresetRegistry } from '@cdui/node-sdk';
 import type { Params, RunFolders } from '@cdui/protocol';
 import { canonicalJson } from '@cdui/protocol';
+import { PRESET_PREFIX } from '../graph/shape';
 import type { PlannedNode } from '../plan-types';
 import { fingerprint } from './fingerprint';
 
@@ -13,7 +14,13 @@ export class CacheKeys {
   private readonly keys = new Map<string, string>();
 
   constructor(
-    private readonly run: { readonly device: string; readonly deterministic: boolean; readonly folders: RunFolders },
+    private readonly run: {
+      readonly device: string;
+      readonly deterministic: boolean;
+      readonly folders: RunFolders;
+      readonly registry: NodeRegistry;
+      readonly presets: PresetRegistry;
+    },
   ) {}
 
   /** Computes and remembers the key; null when the node's result must not be used again. Upstream nodes come first. */
@@ -25,8 +32,13 @@ export class CacheKeys {
       if (key === undefined) return null;
       inputs[port] = [key, source.port];
     }
+    const called = type.needs?.runsPreset;
+    const presets = called === undefined ? [] : this.presetContents(params[called], new Set());
+    if (presets === null) return null;
     const files = type.files?.(params, this.run.folders) ?? [];
     const key = digest({
+      // Two nodes that draw at random may differ in nothing else.
+      id: node.id,
       type: node.type,
       // A custom type that was edited and loaded again is another type, whatever its definition says.
       version: versionOf(type),
@@ -35,10 +47,34 @@ export class CacheKeys {
       device: this.run.device,
       deterministic: this.run.deterministic,
       seed,
+      presets,
       files: await Promise.all(files.map(fingerprint)),
     });
     if (key !== null) this.keys.set(node.id, key);
     return key;
+  }
+
+  /** What an installed preset computes: its definition and those of presets in it; null when something in it has no key of its own. */
+  private presetContents(name: unknown, seen: Set<string>): readonly unknown[] | null {
+    const definition = typeof name === 'string' ? this.run.presets.get(name) : undefined;
+    if (!definition) return null;
+    if (seen.has(definition.preset_name)) return [];
+    seen.add(definition.preset_name);
+    const contents: unknown[] = [definition];
+    for (const { type: name } of definition.nodes) {
+      const inner = name.startsWith(PRESET_PREFIX)
+        ? this.presetContents(name.slice(PRESET_PREFIX.length), seen)
+        : this.typeContents(name);
+      if (inner === null) return null;
+      contents.push(...inner);
+    }
+    return contents;
+  }
+
+  private typeContents(name: string): readonly unknown[] | null {
+    const type = this.run.registry.get(name);
+    const simple = type?.cacheable === true && type.files === undefined && type.needs?.runsPreset === undefined;
+    return simple ? [versionOf(type)] : null;
   }
 }
 

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NodeSpec } from '@cdui/node-sdk';
 import { defineNode, param } from '@cdui/node-sdk';
+import type { PresetDefinition } from '@cdui/protocol';
 import { ExecutionCache } from './execution-cache';
-import { Harness, planned, planOf, registryOf, type Run } from './testing/harness';
+import { Harness, planned, planOf, presetsOf, registryOf, type Run } from './testing/harness';
 
 let executions: string[] = [];
 
@@ -87,6 +88,62 @@ describe('ExecutionCache', () => {
   ])('executes again for %s', async (_what, options, expected) => {
     await executed({ options: { seed: 1 } });
     expect(await executed({ options: { seed: 1, ...options } })).toEqual(expected);
+  });
+
+  it('gives no node what another one computed: what they draw at random must differ', async () => {
+    let drawn = 0;
+    const random = counting({ name: 'Random', execute: () => ({ value: (drawn += 1) }) });
+    const two = {
+      plan: planOf(planned('x', 'Random'), planned('y', 'Random')),
+      registry: registryOf(random),
+      maxParallel: 1,
+    };
+    expect(await executed(two)).toEqual(['x', 'y']);
+    expect(await executed(two)).toEqual([]);
+    const values = ['x', 'y'].map((id) => harness.observer.last(id)?.ports?.[0]);
+    expect(values).toMatchObject([{ value: 1 }, { value: 2 }]);
+  });
+
+  describe('a node that runs an installed preset', () => {
+    const caller = counting({
+      name: 'Caller',
+      params: { preset: param.text('P') },
+      needs: { runsPreset: 'preset' },
+      execute: async (context) => ({ value: await context.runPreset('P', 1, 0) }),
+    });
+    const types = registryOf(count, fresh, caller);
+    const preset = (type: string, value = 1): PresetDefinition => ({
+      preset_name: 'P',
+      nodes: [{ id: 'in', type, params: { value } }],
+      edges: [],
+      exposed_inputs: [{ name: 'x', internal_node: 'in', internal_port: 'a' }],
+      exposed_outputs: [{ name: 'y', internal_node: 'in', internal_port: 'value' }],
+      exposed_params: [],
+    });
+    const runs = (...presets: PresetDefinition[]) =>
+      executed({ plan: planOf(planned('c', 'Caller')), registry: types, presets: presetsOf(...presets) });
+    const outer: PresetDefinition = {
+      ...preset('preset:Q'),
+      exposed_inputs: [{ name: 'x', internal_node: 'in', internal_port: 'x' }],
+      exposed_outputs: [{ name: 'y', internal_node: 'in', internal_port: 'y' }],
+    };
+    const inner = (type: string, value = 1) => ({ ...preset(type, value), preset_name: 'Q' });
+
+    it('executes again when the preset changed, or one inside it', async () => {
+      expect(await runs(preset('Count'))).toEqual(['c', 'c[0]/in']);
+      expect(await runs(preset('Count'))).toEqual([]);
+      expect(await runs(preset('Count', 2))).toEqual(['c', 'c[0]/in']);
+      expect(await runs(outer, inner('Count'))).toContain('c');
+      expect(await runs(outer, inner('Count'))).toEqual([]);
+      expect(await runs(outer, inner('Count', 2))).toContain('c');
+    });
+
+    it('executes again when the preset holds a node that is not cacheable', async () => {
+      for (const presets of [[preset('Fresh')], [outer, inner('Fresh')]]) {
+        await runs(...presets);
+        expect(await runs(...presets)).toContain('c');
+      }
+    });
   });
 
   it('executes again after a type was loaded afresh, though its definition is the same', async () => {

@@ -47,7 +47,7 @@ export class GraphRun {
   private readonly hasContract: boolean;
 
   constructor(private readonly request: RunPlanRequest) {
-    const { plan, registry, options, cache } = request;
+    const { plan, registry, options, cache, folders } = request;
     const recordGradients =
       options.backward_mode === true || plan.nodes.some(({ type }) => registry.get(type)?.startsBackward);
     const device = options.device ?? request.runtime.facts.device;
@@ -56,7 +56,10 @@ export class GraphRun {
     this.stop = new StopFlag(request.signal, request.stopRequested);
     this.board = new ProgressBoard(plan);
     // A cached result has no record to differentiate, so a run that records gradients computes everything.
-    this.keys = cache && !recordGradients ? new CacheKeys({ device, deterministic, folders: request.folders }) : null;
+    this.keys =
+      cache && !recordGradients
+        ? new CacheKeys({ device, deterministic, folders, registry, presets: request.presets })
+        : null;
     this.changed = new Set(options.changed_nodes);
     this.hasContract = plan.nodes.some(isGraphOutput);
     const presets = new PresetRunner();
@@ -65,7 +68,7 @@ export class GraphRun {
       runtime: request.runtime,
       registry,
       presets: request.presets,
-      folders: request.folders,
+      folders,
       device,
       seed: options.seed ?? null,
       deterministic,

@@ -9,6 +9,7 @@ export const map = defineNode({
   inputs: { items: ['LIST', 'Each item enters the first input of the preset'] },
   outputs: { results: 'LIST', count: ['SCALAR', 'How many items there were'] },
   params: { subgraph: param.text('', { description: 'Name of the preset' }) },
+  needs: { runsPreset: 'subgraph' },
   async execute(context, inputs, params) {
     const name = params.text('subgraph');
     if (name.trim() === '') params.reject('subgraph', 'must name an installed preset');
