@@ -42,9 +42,11 @@ export class GraphRun {
   private readonly changed: ReadonlySet<string>;
   private readonly failures: { readonly node: PlannedNode; readonly failure: Failure }[] = [];
   private readonly skipped: PlannedNode[] = [];
-  private readonly graphOutputs: Record<string, unknown> = {};
+  private readonly graphOutputs = new Map<string, unknown>();
   private readonly finalOutputs = new Map<string, readonly PortFacts[]>();
   private readonly hasContract: boolean;
+  /** Whether a failure ended the run before anybody asked to stop it. */
+  private failedFirst = false;
 
   constructor(private readonly request: RunPlanRequest) {
     const { plan, registry, options, cache, folders } = request;
@@ -245,7 +247,7 @@ export class GraphRun {
   private async answer({ node, params, inputs }: ExecutionTask, scope: Scope): Promise<void> {
     const name = String(params['name'] ?? node.id);
     try {
-      this.graphOutputs[name] = this.redactor.data(await encodeOutput(scope, name, inputs['value'] ?? null));
+      this.graphOutputs.set(name, this.redactor.data(await encodeOutput(scope, name, inputs['value'] ?? null)));
     } catch (error) {
       if (this.request.asFunction || !(error instanceof CodedError)) throw error;
       const { code, message, params: values } = error;
@@ -271,6 +273,7 @@ export class GraphRun {
       ...(this.request.debug && failure.trace !== undefined && { trace: failure.trace }),
     });
     if (this.failFast) {
+      this.failedFirst ||= this.stop.outerReason === null;
       this.board.stopped(node);
       this.stop.abortForFailure();
       return;
@@ -315,7 +318,7 @@ export class GraphRun {
         this.skipped,
         this.failures.map(({ node }) => node),
       ),
-      graphOutputs: this.hasContract ? this.graphOutputs : null,
+      graphOutputs: this.hasContract ? Object.fromEntries(this.graphOutputs) : null,
       finalOutputs: this.request.plan.nodes.flatMap(({ id }) =>
         (this.finalOutputs.get(id) ?? []).map((facts) => ({ nodeId: id, facts: this.redactor.facts(facts) })),
       ),
@@ -325,7 +328,7 @@ export class GraphRun {
   private ending(): Pick<RunPlanResult, 'status' | 'error' | 'reason'> {
     const outer = this.stop.outerReason;
     const stoppedByNode = this.failures.length === 0 && this.board.count('stopped') > 0;
-    if ((outer !== null && this.unfinished) || stoppedByNode) {
+    if ((outer !== null && this.unfinished && !this.failedFirst) || stoppedByNode) {
       const status = outer === 'shutdown' || outer === 'lost' || outer === null ? 'interrupted' : 'cancelled';
       return { status, error: null, reason: { code: status, params: { reason: outer ?? 'node' } } };
     }

@@ -103,8 +103,14 @@ export class ExecutionContext implements NodeContext {
   }
 
   runPreset(name: string, input: PortValue, index: number): Promise<PortValue> {
-    const { node, scope } = this;
-    return this.run.runPreset({ caller: node, scope, name, input, index, borrow: (handles) => this.borrow(handles) });
+    const { node, scope, within } = this;
+    const borrow = (handles: readonly Handle[]): void => this.borrow(handles);
+    return this.run.runPreset({ caller: node, scope, name, within, input, index, borrow });
+  }
+
+  /** The presets that run as functions around this node. */
+  protected get within(): readonly string[] {
+    return [];
   }
 
   /** Gives back what presets returned to this node; its outputs are held by then. */
@@ -129,6 +135,18 @@ export class ExecutionContext implements NodeContext {
 
 /** The context of a node inside a preset that a node runs as a function: it computes, logs and warns, and reports nothing else. */
 export class QuietContext extends ExecutionContext {
+  constructor(
+    run: RunEnvironment,
+    node: Pick<PlannedNode, 'id' | 'origin'>,
+    scope: Scope,
+    private readonly callers: readonly string[],
+  ) {
+    super(run, node, scope, null);
+  }
+
+  protected override get within(): readonly string[] {
+    return this.callers;
+  }
   override progress(): void {}
   override metric(): void {}
   override artifact(): void {}

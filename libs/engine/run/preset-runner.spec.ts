@@ -1,4 +1,5 @@
 import type { NodeSpec } from '@cdui/node-sdk';
+import { interrupted } from '@cdui/node-sdk';
 import type { PresetDefinition } from '@cdui/protocol';
 import { deriveSeed } from './seeds';
 import { Harness, planned, planOf, presetsOf, registryOf } from './testing/harness';
@@ -132,5 +133,63 @@ describe('a preset run as a function', () => {
       plan,
     });
     expect(result.reason?.params).toMatchObject({ error_type: 'missing_result' });
+  });
+
+  it('may run presets that run presets, ten deep, and never without end', async () => {
+    const again: NodeSpec = {
+      ...same,
+      name: 'Again',
+      execute: async (context, inputs) => ({ y: await context.runPreset('Loop', inputs.any('x'), 0) }),
+    };
+    const loop: PresetDefinition = {
+      ...preset,
+      preset_name: 'Loop',
+      nodes: [{ id: 'again', type: 'Again' }],
+      edges: [],
+      exposed_inputs: [{ name: 'in', internal_node: 'again', internal_port: 'x', data_type: 'TENSOR' }],
+      exposed_outputs: [{ name: 'out', internal_node: 'again', internal_port: 'y', data_type: 'TENSOR' }],
+    };
+    const tensor: NodeSpec = {
+      ...items,
+      name: 'One',
+      outputs: { y: 'TENSOR' },
+      execute: ({ scope }) => ({ y: scope.upload({ shape: [1], dtype: 'float32', data: Float32Array.of(1) }) }),
+    };
+    const harness = new Harness();
+    const result = await harness.run({
+      registry: registryOf(tensor, again),
+      presets: presetsOf(loop),
+      plan: planOf(planned('one', 'One'), planned('a', 'Again', { x: 'one.y' })),
+    });
+    expect(result.reason?.params).toMatchObject({ error_type: 'preset_too_deep' });
+    expect(result.error).toContain('Loop -> Loop');
+    expect(harness.fake.open.size).toBe(0);
+    expect(harness.fake.live.size).toBe(0);
+  });
+
+  it('stops its caller when a node in it stopped early', async () => {
+    const abort = new AbortController();
+    const loop: NodeSpec = {
+      ...twice,
+      execute: (_context, inputs) => {
+        abort.abort('user');
+        return interrupted({ y: inputs.tensor('x') }, { epoch: 1 });
+      },
+    };
+    const one: NodeSpec = {
+      ...map,
+      execute: async (context, inputs) => ({
+        results: [await context.runPreset('Twice', inputs.list('items')[0] ?? null, 0)],
+      }),
+    };
+    const harness = new Harness();
+    const result = await harness.run({
+      registry: registryOf(items, one, loop, same),
+      presets: presetsOf(preset),
+      plan,
+      signal: abort.signal,
+    });
+    expect(result.status).toBe('cancelled');
+    expect(harness.observer.last('map')?.status).toBe('interrupted');
   });
 });

@@ -1,6 +1,7 @@
 import type { NodeInputs, PortValue } from '@cdui/node-sdk';
 import { handlesOf } from '@cdui/node-sdk';
 import { CodedError } from '@cdui/protocol';
+import { MAX_DEPTH } from '../graph/flatten';
 import type { PresetPlan } from '../graph/plan-preset';
 import { planPreset } from '../graph/plan-preset';
 import type { PlannedNode } from '../plan-types';
@@ -20,10 +21,12 @@ export class PresetRunner {
   private readonly plans = new Map<string, PresetPlan>();
 
   /**
-   * @throws CodedError `unknown_preset`, `malformed_preset`, `missing_result`; an inner node's error with its own code, naming the
+   * @throws CodedError `unknown_preset`, `malformed_preset`, `preset_too_deep`, `missing_result`; an inner node's error with its own code, naming the
    * preset, the item and the node
    */
   async call(call: PresetCall, run: RunEnvironment): Promise<PortValue> {
+    const path = [...call.within, call.name];
+    if (path.length > MAX_DEPTH) throw tooDeep(path);
     const preset = this.plan(call.name, run);
     const { nodes } = preset.plan;
     const readers = readersOf(preset);
@@ -57,13 +60,15 @@ export class PresetRunner {
   ): Promise<void> {
     const id = `${call.caller.id}[${call.index}]/${innerName(node.id)}`;
     const scope = openNodeScope(run, id);
-    const context = new QuietContext(run, { id, origin: call.caller.origin }, scope, null);
+    const context = new QuietContext(run, { id, origin: call.caller.origin }, scope, [...call.within, call.name]);
     try {
       const type = run.registry.get(node.type);
       if (!type) throw new CodedError('unknown_node_type', `There is no node type "${node.type}"`, { type: node.type });
       const inputs = inputsOf(node, call.input, within);
-      const { outputs } = await type.execute(context, inputs, fillParams(type, node.params));
+      const { outputs, interrupted } = await type.execute(context, inputs, fillParams(type, node.params));
       await scope.settle();
+      // Half a result is none: the caller stops as if it had been asked itself.
+      if (interrupted) run.stop.signal.throwIfAborted();
       within.results.put(node.id, outputs, within.readers, scope);
     } catch (error) {
       throw isStop(error, run.stop.signal) ? error : innerError(error, call, node);
@@ -110,6 +115,11 @@ function inputsOf(
     Object.entries(node.inputs).map(([port, source]) => [port, results.get(source.node, source.port)]),
   );
   return node.id === preset.input.node ? { ...inputs, [preset.input.port]: item } : inputs;
+}
+
+function tooDeep(path: readonly string[]): CodedError {
+  const message = `Presets run each other deeper than ${MAX_DEPTH} levels (${path.join(' -> ')}): take one of them out`;
+  return new CodedError('preset_too_deep', message, { path, limit: MAX_DEPTH });
 }
 
 function innerError(error: unknown, call: PresetCall, node: PlannedNode): Error {

@@ -13,6 +13,8 @@ export interface PresetCall {
   /** Takes a hold on handles until the caller is done: what the preset returns must live that long. */
   borrow(handles: readonly Handle[]): void;
   readonly name: string;
+  /** The presets in which the caller itself lies, the outermost first. */
+  readonly within: readonly string[];
   readonly input: PortValue;
   /** Which item of the caller's list it is, from 0. */
   readonly index: number;
