@@ -26,7 +26,8 @@ export const graphInput = defineNode({
   execute(context, _inputs, params) {
     const type = params.choice<GraphValueType>('type');
     const given = params.raw(GIVEN);
-    const isGiven = given !== undefined && given !== null;
+    // Null is a value in JSON only.
+    const isGiven = given !== undefined && (given !== null || type === 'json');
     if (type === 'image') {
       if (!isGiven && params.text('default').trim() === '') {
         return params.reject('default', 'must name an image file when the caller gives no image');
@@ -35,7 +36,7 @@ export const graphInput = defineNode({
       return { value: context.scope.upload(image) };
     }
     const value = isGiven ? checkGiven(type, given, params) : parseDefault(type, params.text('default'), params);
-    if (value === null && params.bool('required')) {
+    if (value === null && !isGiven && params.bool('required')) {
       return params.reject('default', 'must hold a value when the caller gives none');
     }
     return { value };

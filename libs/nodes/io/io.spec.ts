@@ -40,6 +40,7 @@ describe('GraphInput', () => {
     ['integer', 3.0, 3],
     ['boolean', false, false],
     ['json', { a: [1, null] }, { a: [1, null] }],
+    ['json', null, null],
   ])('GraphInput takes the value of the caller over the default: %s %p', async (type, value, expected) => {
     expect(await receive({ type, value, default: '9' })).toEqual(expected);
   });

@@ -14,7 +14,10 @@ export function createPresetRegistry(
   const byName = new Map<string, PresetDefinition>();
   for (const preset of presets) {
     const name = preset.preset_name;
-    const missing = preset.nodes.filter((node) => !nodes.get(node.type)).map((node) => node.type);
+    // A preset inside is looked for when the outer one is opened: it may come from the graph, or later in this list.
+    const missing = preset.nodes
+      .map(({ type }) => type)
+      .filter((type) => !nodes.get(type) && !type.startsWith('preset:'));
     if (missing.length > 0) {
       warn(`Preset "${name}" is left out: there is no node type ${[...new Set(missing)].join(', ')}`);
     } else if (byName.has(name)) {

@@ -31,6 +31,23 @@ describe('createPresetRegistry', () => {
     expect(pipeline?.exposed_params.every(({ param_def }) => param_def !== null)).toBe(true);
   });
 
+  it('takes presets that hold presets, and none that holds a subgraph block', () => {
+    const outer = (type: string): PresetDefinition => ({
+      preset_name: type,
+      nodes: [{ id: 'in', type }],
+      edges: [],
+      exposed_inputs: [{ name: 'x', internal_node: 'in', internal_port: 'tensor' }],
+      exposed_outputs: [{ name: 'y', internal_node: 'in', internal_port: 'tensor' }],
+      exposed_params: [],
+    });
+    const warnings: string[] = [];
+    const presets = [...builtinPresets, outer('preset:Simple CNN Classifier'), outer('subgraph:x')];
+    const registry = createPresetRegistry(presets, nodes, (text) => warnings.push(text));
+    expect(registry.get('preset:Simple CNN Classifier')?.exposed_inputs).toMatchObject([{ data_type: 'ANY' }]);
+    expect(warnings).toContain('Preset "subgraph:x" is left out: there is no node type subgraph:x');
+    expect(warnings).toHaveLength(2);
+  });
+
   it('names every port and param of the built-in presets rightly', () => {
     for (const preset of builtinPresets.filter(({ preset_name }) => preset_name !== 'LSTM Sequence')) {
       const type = (id: string) => nodes.get(preset.nodes.find((node) => node.id === id)?.type ?? '')?.definition;
