@@ -29,7 +29,6 @@ const NODES = {
   Stray: `setTimeout(() => { throw new Error('stray ' + params.text('key')); }, 1);
     await new Promise(() => undefined);`,
   Exit: `process.exit(7);`,
-  Stack: `const grow = []; while (true) grow.push(new Array(1e6).fill(1));`,
   Flood: `
     for (let step = 0; step < params.int('amount'); step += 1) {
       context.progress({ event: 'batch', step });
