@@ -181,7 +181,7 @@ describe('safetensors', () => {
   it('survives names that mean something to JavaScript', () => {
     writeSafetensors(
       path,
-      Object.fromEntries([['__proto__', { shape: [], dtype: 'float32', data: Float32Array.of(4) } as HostTensor]]),
+      Object.fromEntries([['__proto__', { shape: [], dtype: 'float32', data: Float32Array.of(4) }]]),
     );
     const { tensors } = readSafetensors(path);
     expect(Object.keys(tensors)).toEqual(['__proto__']);

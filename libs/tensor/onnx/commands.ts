@@ -192,7 +192,12 @@ export class Commands {
         );
       },
       free: ([, ids]) => {
-        for (const id of ids) objects.free(id);
+        let closing: Promise<void> | undefined;
+        for (const id of ids) {
+          const object = objects.free(id);
+          if (object?.kind === 'trainer') closing = chained(closing, object);
+        }
+        return closing;
       },
       read: ([, id, ranges]) => {
         const tensor = objects.tensor(id);
@@ -328,6 +333,11 @@ export class Commands {
       liveHandles: this.objects.size,
     };
   }
+}
+
+async function chained(before: Promise<void> | undefined, trainer: Trainer): Promise<void> {
+  await before;
+  await trainer.close();
 }
 
 function requiredId(id: number | undefined, message: string): number {

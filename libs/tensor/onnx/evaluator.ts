@@ -78,7 +78,7 @@ export class Evaluator {
     const baked = module.countPass();
     let key = `eval|${this.structure}`;
     for (const field of this.fields) key += `|${tensorKey(this.field(batch, field))}`;
-    if (baked) key += `|${bakedKey(module)}`;
+    if (baked) key = await bakedKey(sessions, module, key);
     const use = baked ? 'baked' : 'inference';
     const known = sessions.find<EvalInfo>(use, key);
     if (known) return known;

@@ -1,10 +1,9 @@
 import { availableParallelism } from 'node:os';
-import { MessageChannel, Worker } from 'node:worker_threads';
-import { entryPath } from '@cdui/host/entry';
+import { MessageChannel, type Worker } from 'node:worker_threads';
 import { RuntimeError, type RuntimeFactory, type RuntimeOptions, type TensorRuntime } from '../runtime';
 import { createClient } from '../runtime/client';
-import { PortTransport, ThreadTransport, type RuntimePort } from './transport';
-import { ENTRY, StateFlag, type ToWorker, type WorkerData, type WorkerOptions } from './worker-protocol';
+import { PortTransport, startWorker, ThreadTransport, type RuntimePort } from './transport';
+import { StateFlag, type ToWorker, type WorkerOptions } from './worker-protocol';
 
 export { PortTransport, ThreadTransport, type RuntimePort } from './transport';
 
@@ -48,8 +47,7 @@ export class OnnxWorker {
   private readonly exited: Promise<void>;
 
   constructor() {
-    const data: WorkerData = { options: { threads: 1 } };
-    this.worker = new Worker(entryPath(ENTRY), { workerData: data });
+    this.worker = startWorker({ options: { threads: 1 } });
     this.exited = new Promise((resolve) => this.worker.once('exit', () => resolve()));
   }
 

@@ -25,7 +25,7 @@ import { drawUniforms, feedUniforms, UniformInputs } from './uniforms';
 /** After so many passes with the same weights they are compiled into the graph, which is twice as fast and costs a compilation. */
 const BAKE_AFTER = 4;
 /** Larger weights are never compiled in: encoding and loading them would take longer than it saves. */
-const BAKE_LIMIT_BYTES = 256 * 1024 * 1024;
+const BAKE_LIMIT_BYTES = 128 * 1024 * 1024;
 
 /**
  * A module's weights. The tensors are never written to, only replaced, so a snapshot or a record shares them for nothing.
@@ -41,6 +41,8 @@ export class ModuleValue {
   readonly structure: string;
   /** Counts replacements of weights. */
   version = 0;
+  /** The version whose values were last compiled into a graph. */
+  bakedVersion = -1;
   private passes = { version: -1, count: 0 };
 
   constructor(
@@ -182,7 +184,7 @@ export class ModuleForward {
     const baked = mode === 'eval' && !call.grad && module.countPass();
     let key = `forward|${module.structure}|${mode}`;
     for (const port of module.spec.inputs) key += `|${tensorKey(call.inputs[port]!.tensor)}`;
-    if (baked) key += `|${bakedKey(module)}`;
+    if (baked) key = await bakedKey(this.sessions, module, key);
     const use = baked ? 'baked' : 'inference';
     const known = this.sessions.find<ForwardInfo>(use, key);
     if (known) return known;
@@ -225,9 +227,20 @@ function metasOf(call: ForwardCall): Record<string, TensorMeta> {
 const identities = new WeakMap<ModuleValue, number>();
 let nextIdentity = 1;
 
-/** Names the values of a module's weights. */
-export function bakedKey(module: ModuleValue): string {
+/** Names the values of a module's weights, as the beginning of a key. */
+function bakedPrefix(module: ModuleValue): string {
   let identity = identities.get(module);
   if (identity === undefined) identities.set(module, (identity = nextIdentity++));
-  return `${identity}@${module.version}`;
+  return `${identity}@`;
+}
+
+/** The key of a graph that holds the module's current weights; graphs that hold older ones are released. */
+export async function bakedKey(sessions: SessionCache, module: ModuleValue, key: string): Promise<string> {
+  const prefix = bakedPrefix(module);
+  const current = `${prefix}${module.version}|`;
+  if (module.bakedVersion !== module.version) {
+    module.bakedVersion = module.version;
+    await sessions.retire('baked', (known) => known.startsWith(prefix) && !known.startsWith(current));
+  }
+  return current + key;
 }

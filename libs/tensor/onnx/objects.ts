@@ -66,8 +66,11 @@ export class ObjectTable {
     this.objects.set(id, new Failed(cause));
   }
 
-  free(id: number): void {
+  /** Forgets an id; returns what it stood for, if it had a value. */
+  free(id: number): ServerObject | null {
+    const object = this.objects.get(id);
     this.objects.delete(id);
+    return object === undefined || object instanceof Failed ? null : object;
   }
 
   clear(): void {

@@ -85,6 +85,15 @@ export class Trainer {
     });
   }
 
+  private get keyPrefix(): string {
+    return `step|${this.structure}|`;
+  }
+
+  /** Releases the step's graphs: they hold as much memory as a step's activations take, and are made again in no time. */
+  close(): Promise<void> {
+    return this.parts.sessions.retire('training', (key) => key.startsWith(this.keyPrefix));
+  }
+
   setHyper(hyper: Hyper): void {
     this.optimizer.setHyper(hyper);
   }
@@ -146,7 +155,7 @@ export class Trainer {
 
   private async session(batch: Readonly<Record<string, Tensor>>, variant: Variant): Promise<Compiled<StepInfo>> {
     const { apply, incoming, scaled } = variant;
-    let key = `step|${this.structure}|${apply ? 'a' : ''}${incoming ? 'i' : ''}${scaled ? 's' : ''}`;
+    let key = `${this.keyPrefix}${apply ? 'a' : ''}${incoming ? 'i' : ''}${scaled ? 's' : ''}`;
     for (const field of this.fields) key += `|${tensorKey(required(batch, field))}`;
     return this.parts.sessions.find<StepInfo>('training', key) ?? this.compile(key, batch, variant);
   }

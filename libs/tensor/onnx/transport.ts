@@ -2,7 +2,14 @@ import { Worker, type MessagePort } from 'node:worker_threads';
 import { entryPath } from '@cdui/host/entry';
 import { RuntimeError } from '../runtime';
 import type { ClientFrame, Hello, ServerFrame, Transport } from '../runtime/wire';
-import { ENTRY, StateFlag, type FromWorker, type ToWorker, type WorkerOptions } from './worker-protocol';
+import {
+  ENTRY,
+  StateFlag,
+  type FromWorker,
+  type ToWorker,
+  type WorkerData,
+  type WorkerOptions,
+} from './worker-protocol';
 
 type Down = Parameters<Transport['onDown']>[0];
 
@@ -64,13 +71,20 @@ abstract class ChannelTransport implements Transport {
   }
 }
 
+/** The thread's heap holds handles and keys; tensors lie outside. A small nursery keeps it from growing by tens of megabytes for nothing. */
+const NURSERY_MB = 8;
+
+export function startWorker(workerData: WorkerData): Worker {
+  return new Worker(entryPath(ENTRY), { workerData, resourceLimits: { maxYoungGenerationSizeMb: NURSERY_MB } });
+}
+
 /** A runtime in a thread of its own, started and owned by this one. */
 export class ThreadTransport extends ChannelTransport {
   private readonly exited: Promise<void>;
 
   constructor(options: WorkerOptions) {
     const flag = new StateFlag();
-    const worker = new Worker(entryPath(ENTRY), { workerData: { options, flag: flag.buffer } });
+    const worker = startWorker({ options, flag: flag.buffer });
     super(worker, flag);
     this.exited = new Promise((resolve) => worker.once('exit', () => resolve()));
     worker.on('error', (error) =>

@@ -29,13 +29,13 @@ function serve(peer: Peer, options: WorkerOptions, flag: StateFlag): RuntimeServ
 
 const { options, flag } = workerData as WorkerData;
 const parent = parentPort!;
-if (flag) serve(parent as Peer, options, new StateFlag(flag));
+if (flag) serve(parent, options, new StateFlag(flag));
 else {
   const open = new Map<MessagePort, RuntimeServer>();
   parent.on('message', (message: ToWorker) => {
     if ('connect' in message) {
       const port = message.connect;
-      const server = serve(port as Peer, message.options, new StateFlag(message.flag));
+      const server = serve(port, message.options, new StateFlag(message.flag));
       open.set(port, server);
       // The client closed its end, or its thread is gone: nobody waits for what is still queued.
       port.once('close', () => {
