@@ -1,4 +1,5 @@
 import type { PresetDefinition } from '@cdui/protocol';
+import { builtinNodes } from '../builtin-nodes';
 
 const trainingPipeline: PresetDefinition = {
   preset_name: 'Training Pipeline',
@@ -103,8 +104,12 @@ const lstmSequence: PresetDefinition = {
   ],
 };
 
-/** Presets that come with the program. A registry leaves out those whose node types it does not have. */
-export const builtinPresets: readonly PresetDefinition[] = [trainingPipeline, simpleCnn, lstmSequence];
+const available = new Set(builtinNodes.map(({ definition }) => definition.node_name));
+
+/** Presets that come with the program, as far as the built-in nodes go: one that needs a node of a later version waits for it. */
+export const builtinPresets: readonly PresetDefinition[] = [trainingPipeline, simpleCnn, lstmSequence].filter(
+  ({ nodes }) => nodes.every(({ type }) => available.has(type)),
+);
 
 function chain(ids: readonly string[]): PresetDefinition['edges'] {
   return ids.slice(1).map((target, index) => ({
