@@ -77,6 +77,18 @@ it('takes the first declared input even when only a later one is connected', () 
   expect('issues' in result && result.issues[0]?.message).toContain('bypassed node "j"');
 });
 
+it('names the node of a chain whose input is not connected, not those that it comes through', () => {
+  const file = graph(
+    [start, off('a', 'Layer'), off('b', 'Layer'), node('c', 'Layer'), node('d', 'Layer')],
+    ['s => a', 'a.tensor -> b.tensor', 'b.tensor -> c.tensor', 'b.tensor -> d.tensor'],
+  );
+  const result = planGraph(file, options);
+  expect('issues' in result && result.issues.map(({ node_id, params }) => [node_id, params['bypassed']])).toEqual([
+    ['c', 'a'],
+    ['d', 'a'],
+  ]);
+});
+
 it('drops an edge into an optional input without a word', () => {
   const file = graph(
     [start, node('a', 'Source'), off('l', 'Layer'), node('j', 'Join')],

@@ -51,7 +51,7 @@ export function removeBypassed(graph: FlatGraph, types: NodeTypes): Bypassed {
     const source = bypassed ? forward.source(edge) : edge;
     if (source) data.push({ ...edge, source: source.source, sourcePort: source.sourcePort });
     else if (bypassed) {
-      lost.set(inputKey(edge.target, edge.targetPort), bypassed);
+      lost.set(inputKey(edge.target, edge.targetPort), forward.beginning(edge) ?? bypassed);
       cut.add(edge.target);
     }
   }
@@ -74,6 +74,8 @@ type Source = Pick<FlatEdge, 'source' | 'sourcePort'>;
 class Forwarding {
   private readonly incoming = new Map<string, FlatEdge>();
   private readonly known = new Map<string, Source | null>();
+  /** Outputs that nothing comes out of: the node at the chain's beginning. */
+  private readonly beginnings = new Map<string, FlatNode>();
 
   constructor(
     graph: FlatGraph,
@@ -91,19 +93,30 @@ class Forwarding {
     const passed: string[] = [];
     const seen = new Set<string>();
     let at: Source | null = edge;
+    let beginning: FlatNode | undefined;
     while (at && this.removed.has(at.source)) {
       const key: string = inputKey(at.source, at.sourcePort);
       const known = this.known.get(key);
       if (known !== undefined || seen.has(key)) {
         at = known ?? null;
+        beginning = this.beginnings.get(key) ?? beginning;
         break;
       }
       seen.add(key);
       passed.push(key);
+      beginning = this.removed.get(at.source);
       at = this.step(at);
     }
-    for (const key of passed) this.known.set(key, at);
+    for (const key of passed) {
+      this.known.set(key, at);
+      if (at === null && beginning) this.beginnings.set(key, beginning);
+    }
     return at;
+  }
+
+  /** The node at which the chain behind an edge without a source begins. */
+  beginning(edge: Source): FlatNode | undefined {
+    return this.beginnings.get(inputKey(edge.source, edge.sourcePort));
   }
 
   private step(at: Source): Source | null {

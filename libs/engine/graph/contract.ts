@@ -48,10 +48,10 @@ export function graphContract(graph: GraphFile, catalog: CatalogView, presets: P
   const shape = shapeIssues(graph);
   if (shape.length > 0) return { contract: { inputs: [], outputs: [] }, issues: shape };
   const types = new NodeTypes(catalog);
-  const { graph: flat } = lastEdgeWins(flatten(graph, presets).graph);
+  const { graph: flat, reached } = lastEdgeWins(flatten(graph, presets).graph);
   const issues = new Issues();
   const triggered = new Set(flat.triggers.map((edge) => edge.target));
-  const set = executableSet(flat);
+  const set = executableSet(flat, reached);
   const own = flat.nodes.filter((node) => node.origin.innerId === null);
   const inputs = own.flatMap((node) => (isInterface(node, 'GraphInput') ? [inputOf(node, types, issues)] : []));
   const outputs = own.flatMap((node) => (isInterface(node, 'GraphOutput') ? [outputOf(node, types, issues)] : []));

@@ -1,9 +1,11 @@
 import * as fc from 'fast-check';
 import type { GraphFile } from '@cdui/protocol';
 import type { Plan } from '../plan-types';
+import { catalogView } from './node-types';
 import { planGraph } from './plan';
 import { graph, node, preset, subgraph } from './testing/graphs';
 import { samplePresets, sampleRegistry } from './testing/sample-registry';
+import { validateGraph } from './validate';
 
 const options = { registry: sampleRegistry(), presets: samplePresets() };
 const start = node('s', 'Start');
@@ -97,6 +99,18 @@ describe('the executable set', () => {
       ['s => a', 'a.tensor -> j.a', 'x.tensor -> y.tensor', 'y.tensor -> j.b'],
     );
     expect(idsOf(planOf(file))).toEqual(['s', 'a', 'x', 'y', 'j']);
+  });
+
+  it('is reached over edges that a later one into the same input replaces', () => {
+    const file = graph(
+      [start, node('a', 'Source'), node('b', 'Source'), node('c', 'Layer'), node('d', 'Layer')],
+      ['s => a', 'a.tensor -> c.tensor', 'b.tensor -> c.tensor', 'c.tensor -> d.tensor'],
+    );
+    const plan = planOf(file);
+    expect(idsOf(plan)).toEqual(['s', 'a', 'b', 'c', 'd']);
+    expect(plan.nodes[3]?.inputs).toEqual({ tensor: { node: 'b', port: 'tensor' } });
+    const { valid, warnings } = validateGraph(file, catalogView(options.registry, options.presets));
+    expect([valid, warnings.map(({ code }) => code)]).toEqual([true, ['duplicate_input_edge']]);
   });
 
   it('rescues a producer with the whole of its outermost block', () => {

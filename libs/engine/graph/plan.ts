@@ -32,11 +32,11 @@ export function planGraph(graph: GraphFile, options: PlanOptions): PlanResult {
   if (shape.length > 0) return { issues: shape };
   const types = new NodeTypes(catalogView(options.registry, options.presets));
   const flattened = flatten(graph, options.presets);
-  const { graph: single } = lastEdgeWins(flattened.graph);
+  const single = lastEdgeWins(flattened.graph);
   // Bypassed nodes count as wired for now, so that problems of those among the drafts stay out.
-  const reached = restrict(single, executableSet(single));
+  const reached = restrict(single.graph, executableSet(single.graph, single.reached));
   const bypassed = removeBypassed(reached, types);
-  const set = executableSet(bypassed.graph, bypassed.cutOff);
+  const set = executableSet(bypassed.graph, [...bypassed.cutOff, ...single.reached]);
   const chosen = choose(bypassed.graph, set, options.only);
   if ('issues' in chosen) return chosen;
   const runs = restrict(bypassed.graph, chosen.set);

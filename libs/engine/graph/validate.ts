@@ -27,7 +27,7 @@ export function validateGraph(graph: GraphFile, catalog: CatalogView): Validatio
   // A node type may check its own interface params; what it said is not said twice.
   const spoken = new Set(checked.map((issue) => issue.node_id));
   issues.push(...interfaceIssues(bypassed.graph.nodes, types).filter((issue) => !spoken.has(issue.node_id)));
-  const set = executableSet(bypassed.graph, bypassed.cutOff);
+  const set = executableSet(bypassed.graph, [...bypassed.cutOff, ...single.reached]);
   if (set.size === 0) issues.push(noEntryPoint());
   const order = topologicalOrder(restrict(bypassed.graph, set));
   if ('cycle' in order) issues.push(cycleIssue(order.cycle));

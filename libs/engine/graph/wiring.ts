@@ -1,3 +1,4 @@
+import { reachedSet } from './executable-set';
 import type { FlatEdge, FlatGraph } from './flat-graph';
 import { describe, indexNodes, whereabouts } from './flat-graph';
 import { Issues } from './issues';
@@ -7,12 +8,19 @@ export function inputKey(node: string, port: string): string {
   return `${node}\0${port}`;
 }
 
-/** Leaves one edge per input port: the last in file order. The others get a warning each. */
-export function lastEdgeWins(graph: FlatGraph): { readonly graph: FlatGraph; readonly warnings: Issues } {
+export interface SingleWired {
+  readonly graph: FlatGraph;
+  readonly warnings: Issues;
+  /** What entry points reach, edges that do not count included; empty when all count. */
+  readonly reached: readonly string[];
+}
+
+/** Leaves one edge per input port: the last in file order. The others carry nothing any more, and get a warning each. */
+export function lastEdgeWins(graph: FlatGraph): SingleWired {
   const warnings = new Issues();
   const winners = new Map<string, FlatEdge>();
   for (const edge of graph.data) winners.set(inputKey(edge.target, edge.targetPort), edge);
-  if (winners.size === graph.data.length) return { graph, warnings };
+  if (winners.size === graph.data.length) return { graph, warnings, reached: [] };
   const nodes = indexNodes(graph.nodes);
   const data = graph.data.filter((edge) => {
     const winner = winners.get(inputKey(edge.target, edge.targetPort));
@@ -27,5 +35,5 @@ export function lastEdgeWins(graph: FlatGraph): { readonly graph: FlatGraph; rea
     );
     return false;
   });
-  return { graph: { ...graph, data }, warnings };
+  return { graph: { ...graph, data }, warnings, reached: [...reachedSet(graph)] };
 }
