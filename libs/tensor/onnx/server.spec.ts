@@ -167,7 +167,7 @@ describe('the embedded server', () => {
       const dependent = inner.op('exp', [inner.op('neg', [failed], {})], {});
       const other = inner.op('neg', [values], {});
       const error = await caught(inner.read(dependent));
-      expect(error).toMatchObject({ code: 'runtime_failed', op: 'indexSelect', label: 'broken' });
+      expect(error).toMatchObject({ code: 'invalid_argument', op: 'indexSelect', label: 'broken' });
       expect(numbers(await inner.read(other))).toEqual([-1, -2]);
       await inner.settle();
       inner.close();
@@ -175,7 +175,7 @@ describe('the embedded server', () => {
 
     it('surface when the scope settles if nobody read them', async () => {
       const { inner } = failing('unread');
-      expect(await caught(inner.settle())).toMatchObject({ code: 'runtime_failed', label: 'unread' });
+      expect(await caught(inner.settle())).toMatchObject({ code: 'invalid_argument', label: 'unread' });
       inner.close();
     });
 

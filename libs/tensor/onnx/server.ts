@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { CodedError } from '@cdui/protocol';
 import { RuntimeError } from '../runtime';
 import type { ClientFrame, Command, Hello, ServerFrame, WireError } from '../runtime/wire';
 import type { Compiler } from './compiler';
+import { nativeCause } from './native-errors';
 import { Commands, HEAVY, outputsOf, REPLYING } from './commands';
 import { Poisoned } from './objects';
 import { SessionCache } from './sessions';
@@ -70,7 +72,7 @@ class Server implements RuntimeServer {
       kind: 'onnx',
       version: VERSION,
       device: 'cpu',
-      deviceName: 'CPU',
+      deviceName: cpus()[0]?.model.trim() || 'CPU',
       pid: process.pid,
       threads,
       precisions: ['fp32'],
@@ -191,13 +193,9 @@ function wireError(command: Command, error: unknown): WireError {
   if (error instanceof CodedError)
     return { code: 'invalid_argument', message: cut(error.message), op, detail: error.code };
   const { message, name } = error instanceof Error ? error : { message: String(error), name: typeof error };
-  const memory = OUT_OF_MEMORY.test(message);
-  return { code: memory ? 'out_of_memory' : 'runtime_failed', message: cut(message), op, detail: name };
+  const cause = nativeCause(message);
+  return { code: cause.code, message: cut(cause.message), op, detail: name };
 }
-
-/** What onnxruntime, the C++ library and V8 say when there is no memory. */
-const OUT_OF_MEMORY =
-  /bad_alloc|failed to allocate|out of memory|array buffer allocation failed|invalid typed array length/i;
 
 function cut(message: string): string {
   return message.length > MESSAGE_LIMIT ? `${message.slice(0, MESSAGE_LIMIT - 3)}...` : message;

@@ -76,12 +76,27 @@ export function errorContract(bench: () => Bench): void {
       scope.close();
     });
 
-    it('an index beyond an embedding is an error, not a crash', async () => {
-      const scope = bench().runtime.openScope({ label: 'embedding', seed: 1 });
+    it.each([3, -1])('an index of %s into three rows is an error in words', async (wrong) => {
+      const scope = bench().runtime.openScope({ label: 'indices', seed: 1, recordGradients: true });
       const module = scope.module(singleLayer('Embedding', { num_embeddings: 3, embedding_dim: 2 }));
-      const x = scope.upload(host('int64', [2], [1, 3]));
-      const { y } = scope.forward(module, { x }, { mode: 'eval' });
-      await expect(scope.read(y!)).rejects.toMatchObject({ label: 'embedding' });
+      const index = scope.upload(host('int64', [2], [1, wrong]));
+      const rows = scope.upload(randoms([3, 2]));
+      const results = [
+        scope.forward(module, { x: index }, { mode: 'eval' })['y']!,
+        scope.forward(module, { x: index }, { mode: 'train' })['y']!,
+        scope.op('indexSelect', [rows, index], { dim: 0 }),
+        scope.op('gather', [scope.op('sum', [rows], { dim: 1 }), index], { dim: 0 }),
+        scope.op('loss', [scope.upload(randoms([2, 3])), index], { type: 'CrossEntropy' }),
+      ];
+      for (const result of results) {
+        await expect(scope.read(result)).rejects.toMatchObject({
+          code: 'invalid_argument',
+          label: 'indices',
+          message: expect.stringContaining('an index or a class number is'),
+        });
+      }
+      const fine = scope.op('indexSelect', [rows, scope.upload(host('int64', [1], [2]))], { dim: 0 });
+      expect((await readNumbers(scope, fine)).length).toBe(2);
       scope.close();
     });
   });

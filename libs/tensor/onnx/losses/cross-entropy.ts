@@ -4,8 +4,8 @@ import { elements } from '../../runtime/ops/meta';
 import { differentiable } from '../grad/differentiable';
 import type { Graph } from '../graph/graph';
 import type { Value } from '../graph/value';
-import { add, cast, div, equal, less, logicalNot, mul, neg, where } from '../ops/elementwise';
-import { gather, scatterAdd } from '../ops/indexing';
+import { add, cast, div, equal, logicalNot, mul, neg, where } from '../ops/elementwise';
+import { fromZero, gather, scatterAdd } from '../ops/indexing';
 import { logSoftmax, sum } from '../ops/reduce';
 import { reshape, unsqueeze } from '../ops/shape';
 
@@ -62,9 +62,7 @@ interface Targets {
 function readTargets(g: Graph, logits: Value, target: Value, loss: CrossEntropy): Targets {
   const wide = unsqueeze(g, target.dtype === 'uint8' ? cast(g, target, 'int64') : target, 1);
   const ignored = equal(g, wide, loss.ignoreIndex);
-  // The gather would count a negative class from the end; out of range it fails, as it should.
-  const checked = where(g, less(g, wide, 0), logits.shape[1]!, wide);
-  const index = where(g, ignored, 0, checked);
+  const index = where(g, ignored, 0, fromZero(g, wide, logits.shape[1]!));
   const counted = cast(g, logicalNot(g, ignored), logits.dtype);
   if (!loss.weight) return { index, factor: counted, counted };
   const table = g.numbers(logits.dtype, [loss.weight.length], loss.weight);

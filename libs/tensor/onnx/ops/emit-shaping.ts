@@ -4,7 +4,7 @@ import type { Graph } from '../graph/graph';
 import type { Value } from '../graph/value';
 import { cast, equal } from './elementwise';
 import type { OpEmitters } from './emit-row';
-import { gather, indexSelect } from './indexing';
+import { fromZero, gather, indexSelect } from './indexing';
 import { promoted } from './mixed';
 import {
   concat,
@@ -79,14 +79,18 @@ export const SHAPING: OpEmitters<Names> = {
     );
   },
   slice: (g, [x], { ranges }) => sliced(g, x, ranges),
-  indexSelect: (g, [x, index], { dim }) =>
-    x.shape.length === 0
-      ? reshape(g, indexSelect(g, reshape(g, x, [1]), index!, 0), [])
-      : indexSelect(g, x, index!, dim),
-  gather: (g, [x, index], { dim }) =>
-    x.shape.length === 0
-      ? reshape(g, gather(g, reshape(g, x, [1]), reshape(g, index!, [1]), 0), [])
-      : gather(g, x, index!, dim),
+  indexSelect: (g, [x, index], { dim }) => {
+    const places = fromZero(g, index!, x.shape[dim] ?? 1);
+    return x.shape.length === 0
+      ? reshape(g, indexSelect(g, reshape(g, x, [1]), places, 0), [])
+      : indexSelect(g, x, places, dim);
+  },
+  gather: (g, [x, index], { dim }) => {
+    const places = fromZero(g, index!, x.shape[dim] ?? 1);
+    return x.shape.length === 0
+      ? reshape(g, gather(g, reshape(g, x, [1]), reshape(g, places, [1]), 0), [])
+      : gather(g, x, places, dim);
+  },
   flip: (g, [x], { dims }) => reverse(g, x, dims),
   pad: (g, [x], { pads, value }) => {
     const rank = x.shape.length;

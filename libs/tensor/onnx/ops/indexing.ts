@@ -1,12 +1,17 @@
 import { elements } from '../../runtime/ops/meta';
 import type { Graph } from '../graph/graph';
 import type { Value } from '../graph/value';
-import { cast, equal, mul, logicalNot, where } from './elementwise';
+import { cast, equal, less, mul, logicalNot, where } from './elementwise';
 import { matmul } from './matmul';
 import { expand, filled, reshape, transpose } from './shape';
 
 /** Up to this many (rows times indices) the gradient of a table is a product with a 0-1 matrix, above it a scatter. */
 const PRODUCT_SIZE = 2 ** 21;
+
+/** Indices of which negative ones are out of range, as in PyTorch: the kernels would count them from the end. */
+export function fromZero(g: Graph, index: Value, size: number): Value {
+  return where(g, less(g, index, 0), size, index);
+}
 
 /**
  * Rows of `table[V, ...]` by index: shape of `index`, then that of a row. The row `padding` gets no gradient.
