@@ -45,14 +45,27 @@ export class OnnxRuntimeFactory implements RuntimeFactory {
 export class OnnxWorker {
   private readonly worker: Worker;
   private readonly exited: Promise<void>;
+  /** Why there is no thread any more. */
+  private ended: string | null = null;
 
   constructor() {
     this.worker = startWorker({ options: { threads: 1 } });
-    this.exited = new Promise((resolve) => this.worker.once('exit', () => resolve()));
+    // Clients learn of it through their ports.
+    this.worker.on('error', (error) => (this.ended = `the runtime's thread failed: ${error.message}`));
+    this.exited = new Promise((resolve) => {
+      this.worker.once('exit', () => {
+        this.ended ??= "the runtime's thread has ended";
+        resolve();
+      });
+    });
   }
 
-  /** A new client's end, to be sent to its thread or given to `connectOnnxRuntime`. Each client has handles of its own. */
+  /**
+   * A new client's end, to be sent to its thread or given to `connectOnnxRuntime`. Each client has handles of its own.
+   * @throws RuntimeError `start_failed` when the thread has ended
+   */
   connect(options: RuntimeOptions): RuntimePort {
+    if (this.ended !== null) throw new RuntimeError('start_failed', `${this.ended}: start another one`);
     const { port1, port2 } = new MessageChannel();
     const flag = new StateFlag();
     const message: ToWorker = { connect: port2, options: workerOptions(options), flag: flag.buffer };

@@ -11,8 +11,6 @@ import {
   type WorkerOptions,
 } from './worker-protocol';
 
-type Down = Parameters<Transport['onDown']>[0];
-
 /** What a worker and a port have in common. */
 interface Channel {
   postMessage(message: ToWorker, transfer?: readonly ArrayBuffer[]): void;
@@ -23,9 +21,10 @@ interface Channel {
 abstract class ChannelTransport implements Transport {
   readonly hello: Promise<Hello>;
   onFrame: (frame: ServerFrame) => void = () => undefined;
-  onDown: (error: Down) => void = () => undefined;
+  onDown: Transport['onDown'] = () => undefined;
   protected closing = false;
   private isDown = false;
+  private greeted = false;
 
   protected constructor(
     private readonly channel: Channel,
@@ -33,8 +32,10 @@ abstract class ChannelTransport implements Transport {
   ) {
     this.hello = new Promise((resolve) => {
       channel.on('message', (message) => {
-        if ('hello' in message) resolve(message.hello);
-        else if ('frame' in message) this.onFrame(message.frame);
+        if ('hello' in message) {
+          this.greeted = true;
+          resolve(message.hello);
+        } else if ('frame' in message) this.onFrame(message.frame);
       });
     });
   }
@@ -64,10 +65,11 @@ abstract class ChannelTransport implements Transport {
 
   protected abstract ended(): Promise<void>;
 
-  protected down(error: Down): void {
+  protected down(message: string, exitCode?: number): void {
     if (this.isDown || this.closing) return;
     this.isDown = true;
-    this.onDown(error);
+    const code = this.greeted ? 'host_exited' : 'start_failed';
+    this.onDown({ code, message, ...(exitCode === undefined ? {} : { exitCode }) });
   }
 }
 
@@ -87,12 +89,8 @@ export class ThreadTransport extends ChannelTransport {
     const worker = startWorker({ options, flag: flag.buffer });
     super(worker, flag);
     this.exited = new Promise((resolve) => worker.once('exit', () => resolve()));
-    worker.on('error', (error) =>
-      this.down({ code: 'host_exited', message: `the runtime's thread failed: ${error.message}` }),
-    );
-    worker.once('exit', (exitCode) =>
-      this.down({ code: 'host_exited', message: `the runtime's thread ended (exit code ${exitCode})`, exitCode }),
-    );
+    worker.on('error', (error) => this.down(`the runtime's thread failed: ${error.message}`));
+    worker.once('exit', (code) => this.down(`the runtime's thread ended (exit code ${code})`, code));
   }
 
   protected ended(): Promise<void> {
@@ -108,7 +106,7 @@ export class PortTransport extends ChannelTransport {
     super(connection.port, new StateFlag(connection.flag));
     const { port } = connection;
     this.closed = new Promise((resolve) => port.once('close', () => resolve()));
-    port.once('close', () => this.down({ code: 'host_exited', message: "the runtime's thread ended" }));
+    port.once('close', () => this.down("the runtime's thread ended"));
   }
 
   protected ended(): Promise<void> {

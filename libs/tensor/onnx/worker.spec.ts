@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, Worker } from 'node:worker_threads';
 import { once } from 'node:events';
 import { programRoot } from '@cdui/host/entry';
 import { RuntimeError, type TensorRuntime } from '../runtime';
@@ -137,6 +137,19 @@ describe("the embedded runtime's thread", () => {
     expect(await doubled(runtime, 4)).toBe(8);
     await worker.close();
     expect(await runtime.gone).toMatchObject({ code: 'host_exited' });
+  });
+
+  it('takes no clients any more once it has ended', async () => {
+    const worker = new OnnxWorker();
+    await worker.close();
+    expect(() => worker.connect({ device: 'cpu' })).toThrow(expect.objectContaining({ code: 'start_failed' }));
+  });
+
+  it('says that it could not start', async () => {
+    const { port1, port2 } = new MessageChannel();
+    port2.close();
+    const connection = { port: port1, flag: new SharedArrayBuffer(4) };
+    await expect(connectOnnxRuntime(connection)).rejects.toMatchObject({ code: 'start_failed' });
   });
 
   it('is closed by the factory that opened it', async () => {
