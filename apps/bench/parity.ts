@@ -1,7 +1,7 @@
 import { programRoot } from '@cdui/host/entry';
 import { openOnnxRuntime } from '@cdui/tensor/onnx';
-import { goldenFolder } from '@cdui/tensor/golden/cases';
-import { measureParity } from '@cdui/tensor/golden/parity';
+import { goldenFolder } from '@cdui/tensor/parity/cases';
+import { measureParity } from '@cdui/tensor/parity/parity';
 import type { Figures, Report } from './figures';
 
 /** The golden cases made with PyTorch, run on the embedded runtime: how many, and how far off the worst is. */

@@ -1,6 +1,7 @@
 import { FakeRuntime } from '@cdui/engine/run/testing/fake-runtime';
 import { FOLDERS, gate, presetsOf, registryOf } from '@cdui/engine/run/testing/harness';
 import type { NodeSpec } from '@cdui/node-sdk';
+import { param } from '@cdui/node-sdk';
 import type { GraphFile, RunHostMessage, RunOutcome } from '@cdui/protocol';
 import type { RunHostWorld } from './host';
 import { RunHost } from './host';
@@ -104,6 +105,26 @@ describe('RunHost', () => {
     const outcome = await run('r', chain(['canary-7', 'NoSuchNode', { api_key: 'canary-7' }]));
     expect(outcome.reason?.code).toBe('invalid_graph');
     expect(JSON.stringify(outcome)).not.toContain('canary-7');
+  });
+
+  it('keeps the secrets of installed presets out of the console: a Map may run any of them', async () => {
+    const secretive: NodeSpec = { ...node('Secretive', () => ({})), params: { key: param.secret() } };
+    const types = [secretive, node('Print', () => (host.console('the key is canary-8\n'), {}))];
+    const preset = {
+      preset_name: 'Mapped',
+      nodes: [{ id: 'in', type: 'Secretive', params: { key: 'canary-8' } }],
+      edges: [],
+      exposed_inputs: [],
+      exposed_outputs: [],
+      exposed_params: [],
+    };
+    const { host, run, messages } = make(types, {
+      catalogue: () => ({ registry: registryOf(start, ...types), presets: presetsOf(preset) }),
+    });
+    await run('r', chain(['a', 'Print']));
+    const console = messages.flatMap((message) => (message.type === 'console' ? message.text : [])).join('');
+    expect(console).toContain('the key is [secret]');
+    expect(JSON.stringify(messages)).not.toContain('canary-8');
   });
 
   it('warns of options that do nothing here', async () => {

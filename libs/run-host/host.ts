@@ -1,5 +1,5 @@
 import type { RunPlanResult } from '@cdui/engine';
-import { catalogView, ExecutionCache, planGraph, Redactor, runPlan, scrubSecrets } from '@cdui/engine';
+import { catalogView, ExecutionCache, planGraph, presetSecrets, Redactor, runPlan, scrubSecrets } from '@cdui/engine';
 import { summaryOf } from '@cdui/execution';
 import type { NodeRegistry, PresetRegistry } from '@cdui/node-sdk';
 import type { GraphFile, RunHostCommand, RunHostMessage, RunOptions, RunOutcome, StopReason } from '@cdui/protocol';
@@ -201,13 +201,18 @@ function deviceOf({ options, graph }: StartCommand): string {
   return device === 'auto' ? 'cpu' : device;
 }
 
-/** Every secret of the file, drafts and unused presets included: error texts about the file itself may quote them. */
+/**
+ * Every secret of the file, drafts and unused presets included: error texts about the file itself may quote them. Those of installed presets
+ * too, because a Map may run any of them.
+ */
 function secretsIn(
   graph: GraphFile,
   { registry, presets }: { readonly registry: NodeRegistry; readonly presets: PresetRegistry },
 ): readonly string[] {
-  const { secrets } = scrubSecrets(graph, catalogView(registry, presets));
-  return secrets.flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
+  const catalog = catalogView(registry, presets);
+  const { secrets } = scrubSecrets(graph, catalog);
+  const inFile = secrets.flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
+  return [...inFile, ...presetSecrets(presets, catalog)];
 }
 
 function runtimeFacts({ facts }: TensorRuntime): Readonly<Record<string, unknown>> {

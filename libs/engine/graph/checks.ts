@@ -65,9 +65,9 @@ function checkInputs(issues: Issues, node: FlatNode, wired: ReadonlySet<string>,
 function checkParams(issues: Issues, node: FlatNode, types: NodeTypes): void {
   const typed = types.of(node);
   if (!typed) return;
-  const before = issues.list.length;
+  const found = new Issues();
   if (typed.failure !== null) {
-    issues.add(
+    found.add(
       'invalid_param',
       node.origin.nodeId,
       `${describe(node)} cannot tell its ports from its params: ${typed.failure}`,
@@ -76,10 +76,28 @@ function checkParams(issues: Issues, node: FlatNode, types: NodeTypes): void {
   }
   for (const param of typed.definition.params) {
     const value = own(node.params, param.name);
-    if (value !== undefined) checkParam(issues, node, param, value);
+    if (value !== undefined) checkParam(found, node, param, value);
   }
   // A type's own rules may assume that each param by itself is fine.
-  if (issues.list.length === before) issues.addAll(ownChecks(node, typed, types));
+  if (found.empty) issues.addAll(ownChecks(node, typed, types));
+  else issues.addAll(inWordsOfTheType(found.list, node, typed, types));
+}
+
+/** Only a type knows what an option that it does not offer would need: what it says about one replaces the list of its options. */
+function inWordsOfTheType(
+  found: readonly GraphIssue[],
+  node: FlatNode,
+  typed: TypedNode,
+  types: NodeTypes,
+): readonly GraphIssue[] {
+  const isOption = ({ code }: GraphIssue): boolean => code === 'option_not_available';
+  if (!found.every(isOption)) return found;
+  const worded = new Map(
+    ownChecks(node, typed, types)
+      .filter(isOption)
+      .map((issue) => [issue.params?.['param'], issue]),
+  );
+  return found.map((issue) => worded.get(issue.params?.['param']) ?? issue);
 }
 
 function checkParam(issues: Issues, node: FlatNode, param: ParamDefinition, value: unknown): void {

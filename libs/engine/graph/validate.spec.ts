@@ -1,4 +1,4 @@
-import { defineNode } from '@cdui/node-sdk';
+import { defineNode, param } from '@cdui/node-sdk';
 import type { GraphFile } from '@cdui/protocol';
 import { catalogView } from './node-types';
 import { graph, node, preset, subgraph } from './testing/graphs';
@@ -92,6 +92,36 @@ describe('params', () => {
     expect(issuesOf(file)).toMatchObject([
       { code: 'param_below_min', node_id: 'p', params: { node: 'p__first', inner_id: 'first' } },
     ]);
+  });
+
+  it('with an option that a type knows but does not offer are reported in the words of the type', () => {
+    const knowing = defineNode({
+      name: 'Knowing',
+      category: 'Utility',
+      description: '',
+      params: { set: param.select('a', ['a', 'b']), other: param.select('x', ['x']) },
+      check: ({ set }, nodeId) => [
+        {
+          message: `${String(set)} lies in a folder`,
+          code: 'option_not_available',
+          node_id: nodeId,
+          params: { param: 'set' },
+        },
+        { message: 'never said beside a wrong option', code: 'invalid_param', node_id: nodeId, params: {} },
+      ],
+      execute: () => ({}),
+    });
+    const view = catalogView(sampleRegistry([knowing]), samplePresets());
+    const found = (params: Record<string, unknown>) =>
+      validateGraph(graph([start, node('k', 'Knowing', params)], ['s => k']), view).issues.map(
+        ({ message }) => message,
+      );
+    expect(found({ set: 'c' })).toEqual(['c lies in a folder']);
+    expect(found({ set: 'c', other: 'y' })).toEqual([
+      'c lies in a folder',
+      'Node "k" (Knowing): param "other" must be one of x, got "y"',
+    ]);
+    expect(found({ other: 'y' })).toEqual(['Node "k" (Knowing): param "other" must be one of x, got "y"']);
   });
 
   it("that break a type's port rules are reported, not thrown", () => {

@@ -18,12 +18,18 @@ const TICKS = 6;
 const TICK_LENGTH = 5;
 const GLYPH_ROOM = 14;
 
+/** Beyond it the span between two numbers would not be finite: larger ones are drawn at the edge. */
+const LARGEST = Number.MAX_VALUE / 4;
+
+const clipped = (value: number): number => Math.min(LARGEST, Math.max(-LARGEST, value));
+
 /** The span of finite numbers; one number or none is widened so that something can be drawn. */
 export function rangeOf(values: ArrayLike<number>): Range {
   let [min, max] = [Infinity, -Infinity];
   for (let index = 0; index < values.length; index++) {
-    const value = values[index] ?? NaN;
-    if (!Number.isFinite(value)) continue;
+    const given = values[index] ?? NaN;
+    if (!Number.isFinite(given)) continue;
+    const value = clipped(given);
     if (value < min) min = value;
     if (value > max) max = value;
   }
@@ -54,7 +60,7 @@ export function tickText(value: number): string {
 
 /** Maps a value of a range to a pixel of a length. */
 export function scaled(value: number, { min, max }: Range, length: number): number {
-  return ((value - min) / (max - min)) * (length - 1);
+  return ((clipped(value) - min) / (max - min)) * (length - 1);
 }
 
 /** Frame, grid lines, and labels on the left and below. `down` lets the vertical axis grow downwards, as rows of a matrix do. */

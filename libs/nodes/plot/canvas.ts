@@ -53,13 +53,14 @@ export class Canvas {
     this.fill(x + width - 1, y, 1, height, color);
   }
 
-  /** A line two pixels thick (Bresenham's walk with a square brush). */
+  /** A line two pixels thick (Bresenham's walk with a square brush); nothing when an end is not a finite place. */
   line(fromX: number, fromY: number, toX: number, toY: number, color: Color): void {
     let [x, y] = [Math.round(fromX), Math.round(fromY)];
     const [endX, endY] = [Math.round(toX), Math.round(toY)];
     const [stepX, stepY] = [Math.sign(endX - x), Math.sign(endY - y)];
     const [lengthX, lengthY] = [Math.abs(endX - x), Math.abs(endY - y)];
     let error = lengthX - lengthY;
+    if (!Number.isFinite(error)) return;
     for (;;) {
       this.fill(x, y, 2, 2, color);
       if (x === endX && y === endY) return;

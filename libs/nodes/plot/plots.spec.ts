@@ -56,6 +56,18 @@ describe('plots', () => {
     });
   });
 
+  it('draws the largest numbers that there are', () => {
+    const values = [-Number.MAX_VALUE, Number.MAX_VALUE, 0];
+    const [, top, , bottom] = extent(canvasOf(linePlot(data(values), '')), BLUE).box;
+    expect([top, bottom]).toEqual([50, 540]);
+    const counts = histogramPlot(data(values), '').chart?.['counts'] as readonly number[];
+    expect([counts[0], counts[25], counts[49]]).toEqual([1, 1, 1]);
+    expect(pixel(heatmapPlot(data(values, [1, 3]), '').canvas, 600, 300)).toEqual(viridis(0.5));
+    const canvas = new Canvas(4, 4);
+    canvas.line(0, 0, NaN, Infinity, BLUE as [number, number, number]);
+    expect(extent(canvas, BLUE).count).toBe(0);
+  });
+
   it('thins out the data of a long line', () => {
     const { chart } = linePlot(data(Array.from({ length: 10_000 }, (_, index) => index)), '');
     expect(chart?.['stride']).toBe(3);

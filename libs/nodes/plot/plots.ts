@@ -58,7 +58,7 @@ export function histogramPlot({ values }: PlotData, title: string): Plot {
   const counts = new Array<number>(BINS).fill(0);
   for (const value of values) {
     if (!Number.isFinite(value)) continue;
-    const bin = Math.min(BINS - 1, Math.floor(((value - range.min) / (range.max - range.min)) * BINS));
+    const bin = Math.min(BINS - 1, Math.floor(scaled(value, range, BINS + 1)));
     counts[bin] = (counts[bin] ?? 0) + 1;
   }
   const vertical = { min: 0, max: Math.max(1, ...counts) * 1.05 };
@@ -81,9 +81,7 @@ export function heatmapPlot(data: PlotData, title: string): Plot {
   const range = rangeOf(data.values);
   const colorAt = (x: number, y: number): Color => {
     const value = data.values[y * columns + x];
-    return value === undefined || !Number.isFinite(value)
-      ? GREY
-      : viridis((value - range.min) / (range.max - range.min));
+    return value === undefined || !Number.isFinite(value) ? GREY : viridis(scaled(value, range, 2));
   };
   drawAxes(canvas, HEATMAP_AREA, { min: 0, max: columns }, { min: 0, max: rows }, true);
   paint(canvas, HEATMAP_AREA, columns, rows, colorAt);
