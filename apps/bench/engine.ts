@@ -83,5 +83,14 @@ const SILENT: EngineObserver = {
 };
 
 function foldersIn(root: string): RunFolders {
-  return { data: root, models: root, images: root, files: root, graphs: root, datasets: root, output: root, customNodes: null };
+  return {
+    data: root,
+    models: root,
+    images: root,
+    files: root,
+    graphs: root,
+    datasets: root,
+    output: root,
+    customNodes: null,
+  };
 }

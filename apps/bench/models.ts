@@ -43,7 +43,9 @@ export function transformer(width: number, heads: number, blocks: number): Modul
     const layer = (name: string, kind: string, params: Record<string, unknown>, from: ModuleNode['from']) =>
       nodes.push({ id: id(name), layer: kind, params, from });
     layer('norm1', 'LayerNorm', { normalized_shape: width }, [x]);
-    layer('attention', 'MultiHeadAttention', { embed_dim: width, num_heads: heads, batch_first: true }, [{ node: id('norm1') }]);
+    layer('attention', 'MultiHeadAttention', { embed_dim: width, num_heads: heads, batch_first: true }, [
+      { node: id('norm1') },
+    ]);
     layer('sum1', 'Add', {}, [x, { node: id('attention') }]);
     layer('norm2', 'LayerNorm', { normalized_shape: width }, [{ node: id('sum1') }]);
     layer('up', 'Linear', { in_features: width, out_features: 4 * width }, [{ node: id('norm2') }]);
