@@ -14,7 +14,11 @@ export interface RunOutcome {
   /** Values of GraphOutput nodes, JSON-encoded; absent when the graph has none. */
   readonly graph_outputs?: Readonly<Record<string, unknown>>;
   /** Summaries of every output port of leaf nodes, `node.port` -> summary, for a terminal. */
-  readonly final_outputs?: readonly { readonly node_id: string; readonly port: string; readonly summary: Readonly<Record<string, unknown>> }[];
+  readonly final_outputs?: readonly {
+    readonly node_id: string;
+    readonly port: string;
+    readonly summary: Readonly<Record<string, unknown>>;
+  }[];
   readonly seconds: number;
 }
 
@@ -46,7 +50,12 @@ export type RunHostMessage =
         | { readonly type: 'node_status'; readonly payload: NodeStatusPayload }
         | { readonly type: 'inner_node_status'; readonly payload: InnerNodeStatusPayload };
     }
-  | { readonly type: 'metrics'; readonly run_id: string; readonly at_ms: number; readonly points: readonly MetricPoint[] }
+  | {
+      readonly type: 'metrics';
+      readonly run_id: string;
+      readonly at_ms: number;
+      readonly points: readonly MetricPoint[];
+    }
   | { readonly type: 'artifact'; readonly run_id: string; readonly at_ms: number; readonly artifact: ArtifactPayload }
   | { readonly type: 'warning'; readonly run_id: string; readonly at_ms: number; readonly warning: WarningPayload }
   | { readonly type: 'console'; readonly run_id: string; readonly text: string }
