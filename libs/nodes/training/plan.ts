@@ -49,20 +49,28 @@ export function checkPlan(plan: TrainingPlan): void {
     throw new CodedError(code, message, params);
   };
   if (plan.loader.length === 0) {
-    refuse('missing_input', `TrainingLoop: the data loader has no batches (${plan.loader.dataset.length} rows)`, {
+    refuse('missing_input', `the data loader has no batches (${plan.loader.dataset.length} rows)`, {
       port: 'dataloader',
     });
   }
   if (plan.validation?.length === 0) {
-    refuse('missing_input', 'TrainingLoop: the validation loader has no batches', { port: 'val_dataloader' });
+    refuse('missing_input', 'the validation loader has no batches', { port: 'val_dataloader' });
+  }
+  for (const [port, loader] of [['dataloader', plan.loader] as const, ['val_dataloader', plan.validation] as const]) {
+    if (!loader || loader.dataset.fields.length > 1) continue;
+    refuse(
+      'missing_input',
+      `the data set ${loader.dataset.name} of "${port}" has no targets, and ${plan.loss.type}${LOSS_SUFFIX} needs some: connect labels or targets where the data set is made`,
+      { port },
+    );
   }
   if (plan.loss.reduction === 'none') {
-    refuse('invalid_param', 'TrainingLoop: a loss with the reduction none is not one number: choose mean or sum', {
+    refuse('invalid_param', 'a loss with the reduction none is not one number: choose mean or sum', {
       param: 'reduction',
     });
   }
   if (plan.monitor === 'val_accuracy' && plan.patience > 0 && !(plan.validation && isClassification(plan.loss))) {
-    refuse('invalid_param', 'TrainingLoop: monitor val_accuracy needs a val_dataloader and a CrossEntropyLoss', {
+    refuse('invalid_param', 'monitor val_accuracy needs a val_dataloader and a CrossEntropyLoss', {
       param: 'monitor',
     });
   }

@@ -44,6 +44,7 @@ export class TrainingRun {
   private readonly stopping: EarlyStopping;
   private best: StateRef | null = null;
   private lr: number;
+  private diverged = false;
 
   constructor(
     private readonly context: NodeContext,
@@ -182,6 +183,7 @@ export class TrainingRun {
       }
     }
     this.lastEpoch = epoch;
+    if (!Number.isFinite(trainLoss)) this.warnDiverged(epoch, trainLoss);
     const { lr } = this;
     history.endEpoch(trainLoss, found?.loss ?? null, lr);
     context.metric('train_loss', trainLoss, epoch);
@@ -193,6 +195,19 @@ export class TrainingRun {
     this.reportEpoch(epoch, trainLoss, found, lr);
     if (isMultiple(epoch, plan.checkpointEvery)) await this.periodicCheckpoint(epoch, 0);
     return true;
+  }
+
+  /** Once a run: from there on every loss is like that. */
+  private warnDiverged(epoch: number, loss: number): void {
+    if (this.diverged) return;
+    this.diverged = true;
+    const { nodeId } = this.context;
+    this.context.warn({
+      kind: 'training_diverged',
+      code: 'training_diverged',
+      detail: `${nodeId}: the training loss of epoch ${epoch} is ${loss}: choose a smaller learning rate (now ${this.lr}), set grad_clip_norm, or look for missing values in the data`,
+      params: { node_id: nodeId, epoch, lr: this.lr },
+    });
   }
 
   private watch(epoch: number, value: number): void {

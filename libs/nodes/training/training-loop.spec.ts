@@ -264,6 +264,25 @@ describe('TrainingLoop', () => {
     await expect(train(setup)).rejects.toThrow(message);
   });
 
+  it('warns once when the loss is no number any more, and goes on', async () => {
+    const { run, result } = await train({ params: { epochs: 4 }, loss: (step) => (step < 3 ? 1 : NaN) });
+    expect(values(result, 'losses')).toEqual([1, NaN, NaN, NaN]);
+    expect(run.recorded.warnings).toEqual([
+      expect.stringMatching(/^loop: the training loss of epoch 2 is NaN: choose a smaller learning rate \(now 0\.1\)/),
+    ]);
+  });
+
+  it('refuses a data set without targets, naming the port', async () => {
+    const bare = fakeLoader(4, 2);
+    const loader = { ...bare, dataset: { ...bare.dataset, fields: bare.dataset.fields.slice(0, 1) } };
+    for (const port of ['dataloader', 'val_dataloader']) {
+      await expect(train({ inputs: { [port]: loader } })).rejects.toMatchObject({
+        code: 'missing_input',
+        message: expect.stringContaining(`of "${port}" has no targets, and CrossEntropyLoss needs some`),
+      });
+    }
+  });
+
   it('says what it does instead of what is not there', async () => {
     const { run, metrics } = await train({ params: { epochs: 1, device: 'cuda', precision: 'bf16', strategy: 'ddp' } });
     expect(run.recorded.warnings.join('\n')).toMatch(/bf16.*fp32[^]*ddp[^]*device cuda is not available/);
