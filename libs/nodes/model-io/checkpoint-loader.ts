@@ -3,6 +3,7 @@ import { deviceOf, deviceParam } from '../training/run-options';
 import { readCheckpoint } from './checkpoint';
 import { chosenPath, PATH_INPUT } from './chosen-path';
 import { requireSafetensors, resolveModelPath } from './paths';
+import { restoreFrom } from './weights';
 
 /** Puts model and optimizer back to where a checkpoint left them. */
 export const checkpointLoaderNode = defineNode({
@@ -31,8 +32,14 @@ export const checkpointLoaderNode = defineNode({
     const path = await resolveModelPath(chosenPath(inputs, params), context.folders);
     await requireSafetensors(path);
     const checkpoint = await readCheckpoint(scope, path);
-    await scope.restore(model, checkpoint.model, { strict: true });
-    await scope.restore(optimizer, checkpoint.optimizer, { strict: true });
+    await restoreFrom(scope, path, model, checkpoint.model, {
+      strict: true,
+      wayOut: 'Build the layers that were saved',
+    });
+    await restoreFrom(scope, path, optimizer, checkpoint.optimizer, {
+      strict: true,
+      wayOut: 'Choose the type and options of the optimizer that was saved',
+    });
     const losses = Float32Array.from(checkpoint.meta.losses ?? []);
     return {
       model,

@@ -126,6 +126,28 @@ describe('ModelLoader', () => {
     });
   });
 
+  it('says which file does not fit, why, and what to do', async () => {
+    const weights = (rows: number, extra = {}) =>
+      writeSafetensors(join(root, 'models/other.safetensors'), {
+        '0.weight': { shape: [rows, 2], dtype: 'float32', data: new Float32Array(rows * 2) },
+        ...extra,
+      });
+    await withModel(1, async (model) => {
+      weights(3);
+      await expect(load(model, { path: 'other.safetensors' })).rejects.toMatchObject({
+        code: 'state_mismatch',
+        message: expect.stringMatching(/other\.safetensors cannot be loaded: .*missing: 0\.bias.*set strict to false/),
+      });
+      expect((await load(model, { path: 'other.safetensors', strict: false })).log).toEqual([
+        'Not in the file, left as they are: 0.bias',
+      ]);
+      weights(4);
+      await expect(load(model, { path: 'other.safetensors', strict: false })).rejects.toMatchObject({
+        message: expect.stringMatching(/0\.weight is \[4, 2\], not \[3, 2\].*without strict only names may differ/),
+      });
+    });
+  });
+
   it('takes the path of a saver before the param', async () => {
     await withModel(1, async (saved) => {
       const { outputs } = await save(saved, 'net');

@@ -2,7 +2,7 @@ import { defineNode, param } from '@cdui/node-sdk';
 import { deviceOf, deviceParam } from '../training/run-options';
 import { chosenPath, PATH_INPUT } from './chosen-path';
 import { requireSafetensors, resolveModelPath } from './paths';
-import { readWeights } from './weights';
+import { readWeights, restoreFrom } from './weights';
 
 /** Puts the weights of a safetensors file into a model of the same layers. */
 export const modelLoaderNode = defineNode({
@@ -30,7 +30,12 @@ export const modelLoaderNode = defineNode({
     await requireSafetensors(path);
     const strict = params.bool('strict');
     const weights = await readWeights(context.scope, path);
-    const { missing, unexpected } = await context.scope.restore(model, weights, { strict });
+    const { missing, unexpected } = await restoreFrom(context.scope, path, model, weights, {
+      strict,
+      wayOut: strict
+        ? 'Build the layers that were saved, or set strict to false to load only the names that match'
+        : 'Build layers of the shapes that were saved: without strict only names may differ',
+    });
     if (missing.length > 0) context.log(`Not in the file, left as they are: ${missing.join(', ')}`);
     if (unexpected.length > 0) context.log(`In the file only, left out: ${unexpected.join(', ')}`);
     return { model };

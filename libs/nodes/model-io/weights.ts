@@ -1,5 +1,5 @@
 import { CodedError } from '@cdui/protocol';
-import type { Scope, StateRef } from '@cdui/tensor/runtime';
+import { RuntimeError, type ModuleRef, type OptimizerRef, type Scope, type StateRef } from '@cdui/tensor/runtime';
 
 /** Name of the group that holds the weights of a model in its file. */
 export const MODEL_STATE = 'model';
@@ -17,4 +17,25 @@ export async function readWeights(scope: Scope, path: string): Promise<StateRef>
     );
   }
   return weights;
+}
+
+/**
+ * Restores what a file holds, and says which file it was and what to do when it does not fit.
+ *
+ * @throws CodedError `state_mismatch`
+ */
+export async function restoreFrom(
+  scope: Scope,
+  path: string,
+  target: ModuleRef | OptimizerRef,
+  state: StateRef,
+  options: { readonly strict: boolean; readonly wayOut: string },
+): Promise<{ missing: string[]; unexpected: string[] }> {
+  try {
+    return await scope.restore(target, state, { strict: options.strict });
+  } catch (error) {
+    if (!(error instanceof RuntimeError) || error.code === 'cancelled') throw error;
+    const reason = error.message.replace(/^restore: /, '');
+    throw new CodedError('state_mismatch', `${path} cannot be loaded: ${reason}. ${options.wayOut}`, { path });
+  }
 }
