@@ -59,16 +59,23 @@ export function nested(values: ArrayLike<number>, shape: Shape): unknown {
   );
 }
 
-/** The shape and elements of nested lists of numbers, or null when they are not rectangular or hold something else. */
-export function flattenGrid(grid: unknown): { readonly shape: Shape; readonly values: readonly number[] } | null {
+/**
+ * The shape and elements of nested lists of numbers, or null when they are not rectangular or hold something else. With `truths`
+ * true and false count as 1 and 0.
+ */
+export function flattenGrid(
+  grid: unknown,
+  truths = false,
+): { readonly shape: Shape; readonly values: readonly number[] } | null {
   const shape: number[] = [];
   for (let level: unknown = grid; Array.isArray(level); level = (level as readonly unknown[])[0])
     shape.push(level.length);
   const values: number[] = [];
   const collect = (item: unknown, depth: number): boolean => {
     if (depth === shape.length) {
-      if (typeof item !== 'number') return false;
-      values.push(item);
+      const value = truths && typeof item === 'boolean' ? Number(item) : item;
+      if (typeof value !== 'number') return false;
+      values.push(value);
       return true;
     }
     return Array.isArray(item) && item.length === shape[depth] && item.every((inner) => collect(inner, depth + 1));

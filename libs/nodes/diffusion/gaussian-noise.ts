@@ -1,4 +1,5 @@
 import { defineNode, param } from '@cdui/node-sdk';
+import { newShape } from '../new-shape';
 
 export const gaussianNoise = defineNode({
   name: 'GaussianNoise',
@@ -14,8 +15,7 @@ export const gaussianNoise = defineNode({
   },
   cacheable: false,
   execute({ scope }, inputs, params) {
-    const shape = inputs.optionalTensor('shape_ref')?.shape ?? params.ints('shape');
-    if (shape.some((size) => size < 0)) params.reject('shape', 'must be sizes of at least 0');
+    const shape = inputs.optionalTensor('shape_ref')?.shape ?? newShape(params);
     const attrs = { shape, mean: params.float('mean'), std: params.float('std') };
     return { noise: scope.op('randn', [], attrs, { generator: scope.generator(params.int('seed')) }) };
   },

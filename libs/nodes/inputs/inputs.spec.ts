@@ -67,6 +67,16 @@ describe('inputs', () => {
       ],
     });
     await expect(explicit('float32', [1, 2, 3])).rejects.toThrow(/must hold 4 numbers for the shape \[2, 2\], holds 3/);
+    await expect(explicit('float32', [true, false, true, true])).rejects.toMatchObject({ code: 'invalid_param' });
+    expect(await explicit('bool', [true, false, 0, 2])).toMatchObject({
+      values: [
+        [1, 0],
+        [0, 1],
+      ],
+    });
+    await expect(create({ value_mode: 'arange', shape: '100000,100000' })).rejects.toThrow(
+      /"shape" must hold at most 268435456 elements, got "100000,100000"/,
+    );
     await expect(explicit('float32', null)).rejects.toMatchObject({ code: 'invalid_param' });
     await expect(explicit('float32', [[1, 2], [3]])).rejects.toMatchObject({ code: 'invalid_param' });
   });

@@ -2,6 +2,7 @@ import type { NodeContext, ParamReader } from '@cdui/node-sdk';
 import { defineNode, param } from '@cdui/node-sdk';
 import type { DType, Scope, Shape, TensorRef } from '@cdui/tensor/runtime';
 import { elementCount, flattenGrid, hostTensor } from '../host-values';
+import { newShape } from '../new-shape';
 import { withGradient } from '../with-gradient';
 
 type ValueMode = 'explicit' | 'random' | 'zeros' | 'ones' | 'arange';
@@ -24,8 +25,7 @@ export const tensorInput = defineNode({
     seed: param.int(0, { description: 'Of the random numbers', visibleWhen: { value_mode: 'random' } }),
   },
   async execute(context, _inputs, params) {
-    const shape = params.ints('shape');
-    if (shape.some((size) => size < 0)) params.reject('shape', 'must be sizes of at least 0');
+    const shape = newShape(params);
     const dtype = params.choice<DType>('dtype');
     const tensor = create(context, params, shape, dtype);
     const learns = context.recordGradients && (dtype === 'float32' || dtype === 'float64');
@@ -36,7 +36,7 @@ export const tensorInput = defineNode({
 function create({ scope }: NodeContext, params: ParamReader, shape: Shape, dtype: DType): TensorRef {
   switch (params.choice<ValueMode>('value_mode')) {
     case 'explicit':
-      return scope.upload(hostTensor(shape, dtype, explicitValues(params, shape)));
+      return scope.upload(hostTensor(shape, dtype, explicitValues(params, shape, dtype)));
     case 'random':
       return random(scope, params.int('seed'), shape, dtype);
     case 'zeros':
@@ -54,8 +54,8 @@ function create({ scope }: NodeContext, params: ParamReader, shape: Shape, dtype
   }
 }
 
-function explicitValues(params: ParamReader, shape: Shape): readonly number[] {
-  const grid = flattenGrid(params.raw('values'));
+function explicitValues(params: ParamReader, shape: Shape, dtype: DType): readonly number[] {
+  const grid = flattenGrid(params.raw('values'), dtype === 'bool');
   if (grid === null) return params.reject('values', 'must be numbers in nested lists of equal length');
   const count = elementCount(shape);
   if (grid.values.length !== count) {

@@ -1,6 +1,7 @@
 import type { NodeContext } from '@cdui/node-sdk';
 import { defineNode, param } from '@cdui/node-sdk';
 import type { Shape, TensorRef } from '@cdui/tensor/runtime';
+import { newShape } from '../new-shape';
 import { withGradient } from '../with-gradient';
 
 type Fill = 'zeros' | 'ones' | 'randn' | 'rand' | 'full' | 'arange';
@@ -19,8 +20,7 @@ export const tensorCreate = defineNode({
     requires_grad: param.bool(false, { description: 'Whether a backward pass gives it a gradient' }),
   },
   async execute(context, _inputs, params) {
-    const shape = params.ints('shape');
-    if (shape.some((size) => size < 0)) params.reject('shape', 'must be sizes of at least 0');
+    const shape = newShape(params);
     const tensor = create(context, params.choice<Fill>('fill'), shape, params.float('value'));
     return { tensor: params.bool('requires_grad') ? await withGradient(context.scope, tensor) : tensor };
   },
