@@ -45,7 +45,8 @@ export const csvReaderNode = defineNode({
     const target = params.text('target_column').trim();
     const place = target === '' ? null : columnIndex(table, target, 'target_column');
     const listed = params.words('include_columns');
-    const names = listed.length > 0 ? listed : numericColumns(table).filter((name) => name !== target);
+    const names =
+      listed.length > 0 ? listed : numericColumns(table).filter((name) => table.columns.indexOf(name) !== place);
     if (names.length === 0) {
       throw new CodedError(
         'no_numeric_columns',
@@ -91,7 +92,7 @@ function places(path: string, folders: RunFolders): string[] {
 
 function locate(path: string, folders: RunFolders): string {
   if (path.trim() === '') {
-    throw new CodedError('invalid_param', 'CSVReader: path is empty, it must name a file', {
+    throw new CodedError('invalid_param', 'path is empty, it must name a file', {
       param: 'path',
       value: path,
     });
@@ -100,7 +101,7 @@ function locate(path: string, folders: RunFolders): string {
   if (allowed.length === 0) {
     throw new CodedError(
       'path_outside_folder',
-      `CSVReader: path "${path}" leads out of the folder of files: give an absolute path instead`,
+      `path "${path}" leads out of the folder of files: give an absolute path instead`,
       {
         param: 'path',
         value: path,
@@ -109,15 +110,11 @@ function locate(path: string, folders: RunFolders): string {
   }
   const found = allowed.find((file) => existsSync(file));
   if (!found) {
-    throw new CodedError(
-      'file_not_found',
-      `CSVReader: path "${path}" names no file; looked for ${allowed.join(' and ')}`,
-      {
-        param: 'path',
-        value: path,
-        looked_for: allowed,
-      },
-    );
+    throw new CodedError('file_not_found', `path "${path}" names no file; looked for ${allowed.join(' and ')}`, {
+      param: 'path',
+      value: path,
+      looked_for: allowed,
+    });
   }
   return found;
 }

@@ -4,6 +4,14 @@ import { columnIndex, numericColumns, parseCsv, readNumbers } from './csv-table'
 
 const read = (text: string, header = true) => parseCsv(new TextEncoder().encode(text), header, 'table.csv');
 
+describe('columnIndex', () => {
+  it('finds a name that has spaces around it in the file, but an exact one first', () => {
+    const table = read('a, b ,c, c\n1,2,3,4');
+    expect(['a', 'b', 'c'].map((name) => columnIndex(table, name, 'target_column'))).toEqual([0, 1, 2]);
+    expect(() => columnIndex(table, 'd', 'target_column')).toThrow(/names the column "d"/);
+  });
+});
+
 describe('parseCsv', () => {
   it('reads a header, quotes, both line endings and a byte order mark', () => {
     const table = read('\uFEFFa,"b,c"\r\n1,"x ""y"""\n2,z\n\n');

@@ -52,11 +52,13 @@ export function parseCsv(bytes: Uint8Array, header: boolean, source: string): Cs
 
 /** The place of a column. @throws CodedError `unknown_column` naming those that there are */
 export function columnIndex(table: CsvTable, name: string, param: string): number {
-  const index = table.columns.indexOf(name);
+  // Params are trimmed, names in a file need not be.
+  const exact = table.columns.indexOf(name);
+  const index = exact >= 0 ? exact : table.columns.findIndex((column) => column.trim() === name);
   if (index < 0) {
     throw new CodedError(
       'unknown_column',
-      `CSVReader: ${param} names the column "${name}", the table has ${table.columns.slice(0, 50).join(', ')}`,
+      `${param} names the column "${name}", the table has ${table.columns.slice(0, 50).join(', ')}`,
       { param, column: name, columns: table.columns.slice(0, 50) },
     );
   }

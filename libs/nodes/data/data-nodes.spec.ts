@@ -344,6 +344,11 @@ describe('CSVReader', () => {
     expect(outputs['columns']).toEqual(['a']);
   });
 
+  it('keeps a target with spaces around its name out of the tensor', async () => {
+    const { outputs } = await read('a, y\n1,2', { target_column: 'y' });
+    expect([outputs['columns'], outputs['labels']]).toEqual([['a'], ['2']]);
+  });
+
   it.each<[string, string, Readonly<Record<string, unknown>>, string, RegExp]>([
     [
       'a target that is no column',
