@@ -97,6 +97,17 @@ function crossEntropy(output: TensorMeta, target: TensorMeta, loss: Extract<Norm
   return scalarOr(loss, perElement, output.dtype);
 }
 
+function together(output: TensorMeta, target: TensorMeta): readonly number[] {
+  try {
+    return broadcast(output.shape, target.shape);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw mismatch(
+      `MSE compares the output ${showShape(output.shape)} with the target ${showShape(target.shape)} element by element. ${reason}`,
+    );
+  }
+}
+
 /** Shape and dtype of the loss of `inputs` = output and target; throws `shape_mismatch` in PyTorch's terms. */
 export function inferLoss(inputs: readonly TensorMeta[], spec: LossSpec): readonly TensorMeta[] {
   const loss = normaliseLoss(spec);
@@ -108,7 +119,7 @@ export function inferLoss(inputs: readonly TensorMeta[], spec: LossSpec): readon
   }
   if (loss.type === 'CrossEntropy') return crossEntropy(output, target, loss);
   requireFloat(output, loss.type);
-  if (loss.type === 'MSE') return scalarOr(loss, broadcast(output.shape, target.shape), promote([output, target]));
+  if (loss.type === 'MSE') return scalarOr(loss, together(output, target), promote([output, target]));
   requireFloat(target, 'the target of BCEWithLogits');
   if (showShape(output.shape) !== showShape(target.shape)) {
     throw mismatch(

@@ -100,6 +100,9 @@ describe('losses', () => {
     expect(() => inferLoss([f32(4, 1), f32(4)], { type: 'BCEWithLogits' })).toThrow(
       'Target size ([4]) must be the same as input size ([4, 1])',
     );
+    expect(() => inferLoss([f32(16, 4), f32(16)], { type: 'MSE' })).toThrow(
+      /^MSE compares the output \[16, 4\] with the target \[16\].*cannot broadcast/,
+    );
     expect(() => inferLoss([f32(4)], { type: 'MSE' })).toThrow(/needs an output and a target/);
   });
 
