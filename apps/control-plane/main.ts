@@ -3,14 +3,31 @@ import { CodedError } from '@cdui/protocol';
 import { readSettings } from './config/settings';
 import { startServer } from './server';
 
-async function main(): Promise<void> {
+const USAGE = `Usage: npm start
+
+Starts the server and keeps it in the foreground; Ctrl+C stops it. It takes no arguments. Variables:
+  CODEFYUI_HOST                 address to listen on (127.0.0.1)
+  CODEFYUI_PORT                 port to listen on (8000)
+  CODEFYUI_USER_DATA_DIR        where its data lies (~/.codefyui)
+  CODEFYUI_CUSTOM_NODES_DIR     folder of your own nodes (data/custom_nodes below it)
+  CODEFYUI_PRESETS_DIR          folder of your own presets (data/presets below it)
+  CODEFYUI_EXTRA_ALLOWED_HOSTS  further values of the Host header, comma-separated
+`;
+
+async function main(args: readonly string[]): Promise<void> {
+  if (args.length > 0) {
+    const asked = args.every((arg) => arg === '--help' || arg === '-h');
+    (asked ? process.stdout : process.stderr).write(asked ? USAGE : `Unknown argument "${args[0]}".\n\n${USAGE}`);
+    process.exitCode = asked ? 0 : 2;
+    return;
+  }
   const { url } = await startServer(readSettings(process.env));
   process.stdout.write(
     `The control plane answers at ${url} (try ${url}/api/health and ${url}/api/nodes). Ctrl+C stops it.\n`,
   );
 }
 
-main().catch((error: unknown) => {
+main(process.argv.slice(2)).catch((error: unknown) => {
   const busy = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
   const hint = busy ? 'The port is taken: stop the other program, or set CODEFYUI_PORT.\n' : '';
   process.stderr.write(`${error instanceof CodedError ? error.message : String(error)}\n${hint}`);

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { entryPath } from '@cdui/host/entry';
 import { readSettings } from './config/settings';
 import { type RunningServer, startServer } from './server';
 
@@ -75,6 +77,17 @@ describe('the control plane', () => {
       status: 421,
       body: { detail: expect.stringContaining('evil.example') as string },
     });
+  });
+});
+
+describe('its program', () => {
+  it.each([
+    ['--help', 0, 'stdout'],
+    ['--prot', 2, 'stderr'],
+  ] as const)('given %s says how it is used and ends with %d', (argument, status, stream) => {
+    const ended = spawnSync(process.execPath, [entryPath('apps/control-plane/main'), argument], { encoding: 'utf8' });
+    expect(ended.status).toBe(status);
+    expect(ended[stream]).toContain('CODEFYUI_PORT');
   });
 });
 
