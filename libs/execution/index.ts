@@ -1,5 +1,7 @@
 export * from './cap-payload';
 export * from './executor';
+export * from './lifecycle';
+export * from './mailbox';
 export * from './metrics';
 export * from './node-events';
 export * from './node-report';

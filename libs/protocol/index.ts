@@ -4,5 +4,7 @@ export * from './events';
 export * from './graph';
 export * from './port-facts';
 export * from './ports';
+export * from './reasons';
 export * from './run-host';
 export * from './run-options';
+export * from './statuses';

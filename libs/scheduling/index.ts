@@ -1,0 +1,6 @@
+export * from './canonical-device';
+export * from './interactive-limits';
+export * from './run-queue';
+export * from './scheduler-state';
+export * from './slot-limits';
+export * from './slots';
