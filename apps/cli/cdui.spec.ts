@@ -178,6 +178,28 @@ describe('graph run', () => {
   });
 });
 
+it('says which folder cannot be made, and how to name another', async () => {
+  const path = file('taken', 'a file');
+  const { code, out } = await cdui('graph', 'run', file('g.json', greeting), '--data-dir', path);
+  expect(code).toBe(1);
+  expect(out).toMatch(/cannot make the folder .*taken.*: a file is in its way; name another with --data-dir/);
+  expect(out).not.toContain('running');
+});
+
+it('ends quietly when its reader does: `cdui graph run FILE | head`', async () => {
+  customNode('Chatter', 'for (;;) { context.log("word"); await new Promise((go) => setTimeout(go)); }');
+  const graph = file('c.json', { nodes: [start, { id: 'c', type: 'Chatter' }], edges: [trigger('c')] });
+  const child = spawn(process.execPath, [entryPath('apps/cli/main'), 'graph', 'run', graph], {
+    env: { ...process.env, CODEFYUI_USER_DATA_DIR: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let err = '';
+  child.stderr.on('data', (text) => (err += String(text)));
+  child.stdout.once('data', () => child.stdout.destroy());
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  expect({ code, err }).toEqual({ code: 141, err: '' });
+});
+
 describe('Ctrl+C', () => {
   /** Runs a graph of one custom node, and presses Ctrl+C once that node has said that it is under way, and again for each such word. */
   function interrupted(body: string, words: readonly string[]): Promise<{ code: number | null; out: string }> {

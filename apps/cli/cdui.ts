@@ -1,11 +1,13 @@
 import 'reflect-metadata';
 import { CommandFactory } from 'nest-commander';
 import { CliModule } from './cli.module';
+import { endWithReader } from './closed-output';
 import { EXIT, exitCodeOf } from './exit-codes';
 import { version } from './version';
 
 /** Runs the command that the arguments name. The process's exit code tells how it went. */
 async function main(): Promise<void> {
+  endWithReader(process.stdout, process.stderr);
   await CommandFactory.run(CliModule, {
     logger: ['error'],
     cliName: 'cdui',

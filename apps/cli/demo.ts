@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { programRoot } from '@cdui/host/entry';
 import type { GraphFile, MetricPoint, RunHostMessage } from '@cdui/protocol';
+import { endWithReader } from './closed-output';
 import { EXIT } from './exit-codes';
 import { duration } from './graph-run/summary';
 import { runFile } from './graph-run/run-graph-file';
@@ -61,4 +62,5 @@ function fewerDigits(graph: GraphFile): GraphFile {
   };
 }
 
+endWithReader(process.stdout, process.stderr);
 void main(process.argv.slice(2)).then((code) => (process.exitCode = code));

@@ -4,6 +4,8 @@ export const EXIT = {
   failed: 1,
   usage: 2,
   interrupted: 130,
+  /** As a shell reports a program that SIGPIPE ended. */
+  noReader: 141,
 } as const;
 
 /** Commander throws these in place of ending the process. Help that nobody asked for counts as a failure. */

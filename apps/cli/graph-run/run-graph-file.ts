@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename, extname, resolve } from 'node:path';
 import { programRoot } from '@cdui/host/entry';
 import type { GraphFile, RunOutcome } from '@cdui/protocol';
@@ -67,7 +67,14 @@ export async function runFile(
   );
   if (checked.graph === null || checked.issues.length > 0) return { code: EXIT.failed, outcome: null };
   if (given.validateOnly) return { code: EXIT.ok, outcome: null };
-  await Promise.all([...Object.values(folders.run)].map((folder) => makeFolder(folder, folders.run.examples)));
+  try {
+    const { makeFolder } = await import('@cdui/host/make-folder.js');
+    const made = Object.values(folders.run).filter((folder) => folder && folder !== folders.run.examples);
+    await Promise.all(made.map(makeFolder));
+  } catch (error) {
+    const way = 'name another with --data-dir, --output-dir or CODEFYUI_USER_DATA_DIR';
+    return failed(`${error instanceof Error ? error.message : String(error)}; ${way}`);
+  }
   return execute(change(checked.graph), given, folders, runId, view);
 }
 
@@ -114,10 +121,6 @@ async function execute(
 function codeOf({ status }: Pick<RunOutcome, 'status'>, stopped: boolean): number {
   if (status === 'succeeded') return EXIT.ok;
   return stopped ? EXIT.interrupted : EXIT.failed;
-}
-
-async function makeFolder(folder: string | null | undefined, program: string | null | undefined): Promise<void> {
-  if (folder && folder !== program) await mkdir(folder, { recursive: true });
 }
 
 /** Sorts by time and is a file name: `run-20261129-230405`. */

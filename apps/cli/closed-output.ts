@@ -1,0 +1,12 @@
+import { EXIT } from './exit-codes';
+import { endNow } from './graph-run/end-now';
+
+/** Ends the program quietly, as a tool in a pipeline does, once nobody reads what it writes any more (`cdui ... | head`). */
+export function endWithReader(...streams: readonly NodeJS.WriteStream[]): void {
+  for (const stream of streams) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') void endNow(EXIT.noReader);
+      else throw error;
+    });
+  }
+}
