@@ -7,3 +7,5 @@ export * from './node-events';
 export * from './node-report';
 export * from './sinks';
 export * from './summaries';
+export * from './stores';
+export * from './world';

@@ -208,7 +208,7 @@ function subgraphProblem(subgraph: unknown): string | null {
   );
 }
 
-const DEVICE = /^(auto|cpu|mps(:0)?|cuda(:(0|[1-9]\d{0,3}))?)$/;
+const DEVICE = /^(auto|cpu|mps(:0)?|cuda(:(0|[1-9]\d{0,3}))?)$/i;
 const MAX_SEED = 2 ** 32 - 1;
 
 function checkSettings(issues: Issues, settings: unknown): void {
