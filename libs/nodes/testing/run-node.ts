@@ -33,6 +33,7 @@ export interface NodeCase {
   readonly params?: Params;
   readonly seed?: number;
   readonly verbose?: boolean;
+  readonly deterministic?: boolean;
   readonly recordGradients?: boolean;
   readonly weights?: WeightStore;
   readonly folders?: Partial<RunFolders>;
@@ -41,11 +42,27 @@ export interface NodeCase {
   readonly inspect?: (scope: Scope, result: NodeResult) => Promise<void> | void;
 }
 
+/** One point of a series that a node recorded. */
+export interface Metric {
+  readonly name: string;
+  readonly value: number;
+  readonly step: number;
+}
+
+/** What a node reported, in order. */
+interface Recorded {
+  readonly log: string[];
+  readonly entries: OutputEntry[];
+  readonly metrics: Metric[];
+  readonly steps: TraceStep[];
+}
+
 export interface NodeReport {
   /** Tensors as `TensorResult`, models as a word, everything else as it is. */
   readonly outputs: Readonly<Record<string, unknown>>;
   readonly log: readonly string[];
   readonly entries: readonly OutputEntry[];
+  readonly metrics: readonly Metric[];
   readonly steps: readonly {
     readonly name: string;
     readonly scalars: TraceStep['scalars'];
@@ -81,7 +98,7 @@ export class NodeRunner {
       recordGradients: options.recordGradients ?? false,
     });
     try {
-      const record: { log: string[]; entries: OutputEntry[]; steps: TraceStep[] } = { log: [], entries: [], steps: [] };
+      const record: Recorded = { log: [], entries: [], metrics: [], steps: [] };
       const context = contextOf(type, this.runtime, scope, options, record);
       const inputs = Object.fromEntries(
         Object.entries(options.inputs ?? {}).map(([port, value]) => [port, uploaded(scope, value)]),
@@ -97,7 +114,7 @@ export class NodeRunner {
         steps.push({ name, scalars, tensors: read });
       }
       await scope.settle();
-      return { outputs, log: record.log, entries: record.entries, steps };
+      return { outputs, log: record.log, entries: record.entries, metrics: record.metrics, steps };
     } finally {
       scope.close();
     }
@@ -128,7 +145,7 @@ function contextOf(
   runtime: TensorRuntime,
   scope: Scope,
   options: NodeCase,
-  record: { log: string[]; entries: OutputEntry[]; steps: TraceStep[] },
+  record: Recorded,
 ): NodeContext {
   const folder = '/nonexistent';
   return {
@@ -139,7 +156,7 @@ function contextOf(
     device: 'cpu',
     seed: options.seed ?? null,
     seedFor: () => options.seed ?? null,
-    deterministic: false,
+    deterministic: options.deterministic ?? false,
     verbose: options.verbose ?? false,
     recordGradients: options.recordGradients ?? false,
     folders: {
@@ -159,7 +176,7 @@ function contextOf(
     recordsArtifacts: false,
     log: (text) => void record.log.push(text),
     progress: () => undefined,
-    metric: () => undefined,
+    metric: (name, value, step) => void record.metrics.push({ name, value, step }),
     artifact: () => undefined,
     warn: () => undefined,
     output: (entry) => void record.entries.push(entry),
