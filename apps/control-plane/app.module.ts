@@ -3,6 +3,7 @@ import { CatalogClient } from './catalog-thread/catalog.client';
 import { SETTINGS, type Settings } from './config/settings';
 import { NodesController } from './nodes/nodes.controller';
 import { PresetsController } from './presets/presets.controller';
+import { Boot } from './system/boot';
 import { HealthController } from './system/health.controller';
 
 @Module({})
@@ -11,7 +12,7 @@ export class AppModule {
     return {
       module: AppModule,
       controllers: [HealthController, NodesController, PresetsController],
-      providers: [{ provide: SETTINGS, useValue: settings }, CatalogClient],
+      providers: [{ provide: SETTINGS, useValue: settings }, Boot, CatalogClient],
     };
   }
 }

@@ -37,6 +37,6 @@ export async function startServer(settings: Settings): Promise<RunningServer> {
   });
   await app.listen(settings.port, settings.host);
   const { port } = app.getHttpServer().address() as AddressInfo;
-  allowlist = new HostAllowlist(settings.host, port, settings.extraAllowedHosts);
+  allowlist = new HostAllowlist({ ...settings, bindHost: settings.host, port });
   return { app, url: `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}` };
 }

@@ -7,4 +7,5 @@ export * from './ports';
 export * from './reasons';
 export * from './run-host';
 export * from './run-options';
+export * from './run-view';
 export * from './statuses';

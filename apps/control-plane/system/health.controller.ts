@@ -1,24 +1,70 @@
-import { randomUUID } from 'node:crypto';
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { CodedError } from '@cdui/protocol';
 import { CatalogClient } from '../catalog-thread/catalog.client';
-import { version } from '../config/version';
+import { Boot } from './boot';
 
+class Health {
+  @ApiProperty({ enum: ['ok', 'stopping'] })
+  status!: 'ok' | 'stopping';
+
+  @ApiProperty()
+  version!: string;
+
+  @ApiProperty({ description: 'New at each start of the server.' })
+  boot_id!: string;
+
+  @ApiProperty({ type: 'integer' })
+  nodes_loaded!: number;
+
+  @ApiProperty({ type: 'integer' })
+  presets_loaded!: number;
+}
+
+class Alive {
+  @ApiProperty({ enum: ['ok'] })
+  status!: 'ok';
+}
+
+@ApiTags('system')
 @Controller('health')
 export class HealthController {
-  /** New at each start: a client that sees another one knows that the server was restarted. */
-  private readonly bootId = randomUUID();
-
-  constructor(private readonly catalog: CatalogClient) {}
+  constructor(
+    private readonly catalog: CatalogClient,
+    private readonly boot: Boot,
+  ) {}
 
   @Get()
-  async health(): Promise<Record<string, unknown>> {
+  @Header('Cache-Control', 'no-store')
+  @ApiOperation({ summary: 'How the server is' })
+  @ApiOkResponse({ type: Health })
+  async health(): Promise<Health> {
     const { definitions, presets } = await this.catalog.call('catalogue');
     return {
-      status: 'ok',
-      version: version(),
-      boot_id: this.bootId,
+      status: this.boot.stopping ? 'stopping' : 'ok',
+      version: this.boot.version,
+      boot_id: this.boot.id,
       nodes_loaded: definitions.length,
       presets_loaded: presets.length,
     };
+  }
+
+  @Get('live')
+  @ApiOperation({ summary: 'Liveness', description: 'Answers as long as the event loop turns.' })
+  @ApiOkResponse({ type: Alive })
+  live(): Alive {
+    return { status: 'ok' };
+  }
+
+  @Get('ready')
+  @ApiOperation({
+    summary: 'Readiness',
+    description: '503 while the node catalogue does not answer, or the server stops.',
+  })
+  @ApiOkResponse({ type: Alive })
+  async ready(): Promise<Alive> {
+    if (this.boot.stopping) throw new CodedError('server_draining', 'The server is stopping and takes no more work');
+    await this.catalog.call('catalogue');
+    return { status: 'ok' };
   }
 }

@@ -1,0 +1,49 @@
+import type { EventPage, RunSinks, StoredEvent } from '@cdui/execution';
+import type { Reason, TerminalEvent, WarningPayload } from '@cdui/protocol';
+
+/** What the log of a run needs to know of it. */
+export interface LoggedRun {
+  readonly runId: string;
+  /** When it started, on the server's clock: events are stamped `startedAt + atMs`, never decreasing and never in the future. */
+  readonly startedAt: number;
+  /** What it reports cannot be stored: said once, with the system's reason; everything after it is dropped. */
+  readonly onFailed: (reason: Reason) => void;
+  /** Whoever executes it began: the sinks' `started()`. */
+  readonly onStarted: () => void;
+}
+
+/** Takes in what a run reports and makes it durable, in order. `drained()` resolves when what was reported is committed or far below the mark. */
+export interface RunRecorder extends RunSinks {
+  /** Stores `execution_start`. */
+  recordStart(): void;
+  /** A warning of the server's own. */
+  recordWarning(warning: WarningPayload): void;
+  /** Resolves when all that was reported so far, a half-full batch of metrics included, is durable or has failed. Takes nothing after it. */
+  close(): Promise<void>;
+}
+
+/**
+ * The logs of runs: what they report becomes durable here, and whoever reads one reads here. REST and sockets are views over it, and nothing is
+ * shown that is not stored.
+ */
+export abstract class EventLog {
+  /** Begins to record a run; its cursors go on from the last one stored. */
+  abstract open(run: LoggedRun): Promise<RunRecorder>;
+
+  /** Makes known the last event of a run, which was stored with its row. Nothing follows it; waiting readers wake up. */
+  abstract publishEnd(runId: string, cursor: number, event: TerminalEvent, at: number): void;
+
+  /** Events after the cursor, at most `limit` and about `capBytes` of payload; recent ones come from memory. */
+  abstract read(runId: string, after: number, limit: number, capBytes: number): Promise<EventPage>;
+
+  /**
+   * Resolves when there may be events after the cursor, when the run has no more to say, or after `ms`; rejects never, and at once when the
+   * signal is or gets aborted. Costs the writer nothing but waking up the reader.
+   */
+  abstract wait(runId: string, after: number, ms: number, signal?: AbortSignal): Promise<void>;
+
+  /** Forgets what is in memory of a deleted run, and wakes up its readers. */
+  abstract forget(runId: string): void;
+}
+
+export type { StoredEvent };
