@@ -1,18 +1,11 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { CatalogClient } from './catalog-thread/catalog.client';
-import { SETTINGS, type Settings } from './config/settings';
-import { NodesController } from './nodes/nodes.controller';
-import { PresetsController } from './presets/presets.controller';
-import { Boot } from './system/boot';
-import { HealthController } from './system/health.controller';
+import type { Settings } from './config/settings';
+import { HttpModule } from './http.module';
+import { CoreModule } from './system/core.module';
 
 @Module({})
 export class AppModule {
   static with(settings: Settings): DynamicModule {
-    return {
-      module: AppModule,
-      controllers: [HealthController, NodesController, PresetsController],
-      providers: [{ provide: SETTINGS, useValue: settings }, Boot, CatalogClient],
-    };
+    return { module: AppModule, imports: [CoreModule.with(settings), HttpModule] };
   }
 }

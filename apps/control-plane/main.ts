@@ -1,4 +1,6 @@
 import 'reflect-metadata';
+import { join } from 'node:path';
+import { programRoot } from '@cdui/host/entry';
 import { CodedError } from '@cdui/protocol';
 import { readSettings } from './config/settings';
 import { startServer } from './server';
@@ -21,7 +23,7 @@ async function main(args: readonly string[]): Promise<void> {
     process.exitCode = asked ? 0 : 2;
     return;
   }
-  const { url } = await startServer(readSettings(process.env));
+  const { url } = await startServer(readSettings(process.env, join(programRoot(), 'examples')));
   process.stdout.write(
     `The control plane answers at ${url} (try ${url}/api/health and ${url}/api/nodes). Ctrl+C stops it.\n`,
   );

@@ -1,19 +1,16 @@
 import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module';
-import { HostAllowlist } from './auth/host-allowlist';
+import { bodyGuard, continueGuard, corsOptions, hostGuard, tokenGuard } from './auth/request-guards';
+import { SessionToken } from './auth/session-token';
 import type { Settings } from './config/settings';
 import { ErrorFilter } from './system/error.filter';
-
-interface HttpRequest {
-  readonly headers: { readonly host?: string };
-}
-
-interface HttpResponse {
-  status(code: number): { json(body: unknown): void };
-}
+import { jsonBody } from './system/json-body';
+import { ServerAddress } from './system/server-address';
+import { queryValidation } from './system/validation.pipe';
 
 /** A listening server and the address it has. */
 export interface RunningServer {
@@ -23,20 +20,35 @@ export interface RunningServer {
 
 /** Starts the control plane; resolves when it answers requests. */
 export async function startServer(settings: Settings): Promise<RunningServer> {
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(settings), { logger: ['error', 'warn'] });
+  const app = await createApp(settings);
+  const address = app.get(ServerAddress);
+  const server: Server = app.getHttpServer();
+  // The names it answers for are known before the first connection is.
+  server.once('listening', () => address.listensOn((server.address() as AddressInfo).port));
+  // Node would tell a client that asks first to go on, before any guard has looked at the request.
+  server.on('checkContinue', (request, response) => server.emit('request', request, response));
+  app.enableShutdownHooks();
+  await app.listen(settings.port, settings.host);
+  await app.get(SessionToken).write(settings.userDataDir);
+  return { app, url: address.url };
+}
+
+/** Everything but the listening: guards in their order, the reader of bodies, the shape of errors. */
+export async function createApp(settings: Settings): Promise<NestExpressApplication> {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(settings), {
+    logger: ['error', 'warn'],
+    bodyParser: false,
+    abortOnError: false,
+  });
+  const address = app.get(ServerAddress);
+  const allowlist = (): ServerAddress['allowlist'] => address.allowlist;
   app.disable('x-powered-by');
   app.setGlobalPrefix('api');
+  app.use(hostGuard(allowlist));
+  app.enableCors(corsOptions(settings.corsOrigins));
+  app.use(tokenGuard(app.get(SessionToken), allowlist));
+  app.use(bodyGuard(settings.maxRunBodyBytes), continueGuard, jsonBody(settings.maxRunBodyBytes));
+  app.useGlobalPipes(queryValidation());
   app.useGlobalFilters(new ErrorFilter());
-  app.enableShutdownHooks();
-  let allowlist: HostAllowlist | null = null;
-  app.use((request: HttpRequest, response: HttpResponse, next: () => void) => {
-    if (allowlist?.allows(request.headers.host)) return next();
-    response.status(421).json({
-      detail: `Misdirected Request: this server does not answer for host "${request.headers.host ?? ''}"; add it to CODEFYUI_EXTRA_ALLOWED_HOSTS`,
-    });
-  });
-  await app.listen(settings.port, settings.host);
-  const { port } = app.getHttpServer().address() as AddressInfo;
-  allowlist = new HostAllowlist({ ...settings, bindHost: settings.host, port });
-  return { app, url: `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}` };
+  return app;
 }

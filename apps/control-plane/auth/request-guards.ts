@@ -1,3 +1,4 @@
+import type { CorsOptions } from '@nestjs/common/interfaces/external/cors-options.interface';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { HostAllowlist } from './host-allowlist';
 import { TOKEN_HEADER, type SessionToken } from './session-token';
@@ -14,6 +15,18 @@ export function hostGuard(allowlist: () => HostAllowlist | null): RequestHandler
       421,
       `Misdirected Request: this server does not answer for host "${host ?? ''}"; add it to CODEFYUI_EXTRA_ALLOWED_HOSTS`,
     );
+  };
+}
+
+/** Pages of the listed origins may use the interface; without cookies, since there are none. */
+export function corsOptions(origins: readonly string[]): CorsOptions {
+  return {
+    origin: [...origins],
+    credentials: false,
+    methods: ['GET', 'POST', 'PUT', 'DELETE'],
+    allowedHeaders: ['Content-Type', 'X-CodefyUI-Token', 'Authorization'],
+    exposedHeaders: ['Content-Disposition', 'Content-Range', 'Accept-Ranges'],
+    maxAge: 600,
   };
 }
 

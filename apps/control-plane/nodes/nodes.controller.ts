@@ -1,5 +1,5 @@
-import { Controller, Get, NotFoundException, Param } from '@nestjs/common';
-import type { NodeDefinition } from '@cdui/protocol';
+import { Controller, Get, Param } from '@nestjs/common';
+import { CodedError, type NodeDefinition } from '@cdui/protocol';
 import { CatalogClient } from '../catalog-thread/catalog.client';
 
 @Controller('nodes')
@@ -15,12 +15,8 @@ export class NodesController {
   async one(@Param('name') name: string): Promise<NodeDefinition> {
     const definition = (await this.list()).find((candidate) => candidate.node_name === name);
     if (definition) return definition;
-    throw new NotFoundException({
-      detail: {
-        code: 'node_not_found',
-        message: `There is no node type "${name}": GET /api/nodes lists all of them.`,
-        details: { name },
-      },
+    throw new CodedError('node_not_found', `There is no node type "${name}": GET /api/nodes lists all of them`, {
+      name,
     });
   }
 }

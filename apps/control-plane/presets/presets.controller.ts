@@ -1,5 +1,5 @@
-import { Controller, Get, NotFoundException, Param } from '@nestjs/common';
-import type { PresetDefinition } from '@cdui/protocol';
+import { Controller, Get, Param } from '@nestjs/common';
+import { CodedError, type PresetDefinition } from '@cdui/protocol';
 import { CatalogClient } from '../catalog-thread/catalog.client';
 
 @Controller('presets')
@@ -15,12 +15,8 @@ export class PresetsController {
   async one(@Param('name') name: string): Promise<PresetDefinition> {
     const preset = (await this.list()).find((candidate) => candidate.preset_name === name);
     if (preset) return preset;
-    throw new NotFoundException({
-      detail: {
-        code: 'preset_not_found',
-        message: `There is no preset "${name}": GET /api/presets lists all of them.`,
-        details: { name },
-      },
+    throw new CodedError('preset_not_found', `There is no preset "${name}": GET /api/presets lists all of them`, {
+      name,
     });
   }
 }
