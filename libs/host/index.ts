@@ -1,2 +1,4 @@
 export * from './entry';
 export * from './make-folder';
+export * from './process-start';
+export * from './single-instance';

@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { entryPath } from './entry';
+import { isAlive, processStart } from './process-start';
+import { acquireLock, lockHolder } from './single-instance';
+
+let folder: string;
+let file: string;
+const children: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cdui-lock-'));
+  file = join(folder, 'data', 'server.lock');
+});
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Another process that takes the lock, says whether it got it, and stays. `after` runs once it holds it. */
+async function other(after = ''): Promise<{ readonly child: ChildProcess; readonly said: string }> {
+  const script = `
+    const { acquireLock } = require(process.argv[1]);
+    acquireLock(process.argv[2]).then((lock) => {
+      ${after}
+      process.stdout.write(lock ? 'held' : 'refused');
+      setInterval(() => {}, 1000);
+    });`;
+  const child = spawn(process.execPath, ['-e', script, entryPath('libs/host/single-instance'), file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const [said] = (await once(child.stdout, 'data')) as [Buffer];
+  return { child, said: said.toString() };
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+describe('acquireLock', () => {
+  it('is held by one, who can be asked after, until it lets go', async () => {
+    expect(await lockHolder(file)).toBeNull();
+    const lock = await acquireLock(file);
+    expect(await acquireLock(file)).toBeNull();
+    expect(await lockHolder(file)).toEqual({ pid: process.pid, started: processStart(process.pid), url: null });
+    lock!.announce('http://127.0.0.1:8000');
+    expect(await lockHolder(file)).toMatchObject({ pid: process.pid, url: 'http://127.0.0.1:8000' });
+    lock!.release();
+    lock!.release();
+    expect(await lockHolder(file)).toBeNull();
+    (await acquireLock(file))!.release();
+  });
+
+  it('keeps another process out, and is free the moment that one is killed', async () => {
+    const { child, said } = await other();
+    expect(said).toBe('held');
+    expect(await acquireLock(file)).toBeNull();
+    expect((await lockHolder(file))!.pid).toBe(child.pid);
+    await killed(child);
+    expect(await lockHolder(file)).toBeNull();
+    // What the killed one wrote is still there and misleads nobody.
+    expect(readFileSync(file, 'utf8')).toContain(String(child.pid));
+    const lock = await acquireLock(file);
+    expect(lock).not.toBeNull();
+    expect((await other()).said).toBe('refused');
+    lock!.release();
+  });
+
+  it('is not kept by a program that the holder started', async () => {
+    const { child } = await other(
+      `const child = require('node:child_process').spawn('sleep', ['60'], { stdio: 'ignore', detached: true });
+       require('node:fs').writeFileSync(process.argv[2] + '.child', String(child.pid));`,
+    );
+    const heir = Number(readFileSync(`${file}.child`, 'utf8'));
+    try {
+      await killed(child);
+      expect(isAlive(heir)).toBe(true);
+      const lock = await acquireLock(file);
+      expect(lock).not.toBeNull();
+      lock!.release();
+    } finally {
+      process.kill(heir, 'SIGKILL');
+    }
+  });
+
+  it('gives it to exactly one of many that ask at once', async () => {
+    const said = await Promise.all(Array.from({ length: 5 }, async () => (await other()).said));
+    expect(said.sort()).toEqual(['held', 'refused', 'refused', 'refused', 'refused']);
+  });
+
+  it('does not name a dead process as the holder, nor another that has its number now', async () => {
+    const lock = await acquireLock(file);
+    for (const stale of [{ pid: process.pid, started: '1' }, { pid: 2 ** 22 + 1 }, { pid: -1 }, 'garbage', null]) {
+      writeFileSync(file, JSON.stringify(stale));
+      expect(await lockHolder(file)).toEqual({ pid: 0, started: null, url: null });
+    }
+    lock!.release();
+  });
+
+  it('asking makes no file', async () => {
+    expect(await lockHolder(file)).toBeNull();
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('says which file cannot be locked', async () => {
+    await expect(acquireLock(folder)).rejects.toMatchObject({
+      code: 'lock_failed',
+      message: expect.stringContaining(folder) as string,
+      params: { error: 'EISDIR' },
+    });
+    await expect(acquireLock('/proc/1/nowhere/server.lock')).rejects.toMatchObject({ code: 'folder_not_made' });
+  });
+});
+
+describe('isAlive', () => {
+  it('tells a process from a dead one, and from its successor', async () => {
+    const { child } = await other();
+    const started = processStart(child.pid!);
+    expect(started).toMatch(/^\d+$/);
+    expect([isAlive(child.pid!), isAlive(child.pid!, started), isAlive(child.pid!, '1')]).toEqual([true, true, false]);
+    await killed(child);
+    expect(isAlive(child.pid!)).toBe(false);
+    for (const none of [0, -1, NaN, 1.5]) expect(isAlive(none)).toBe(false);
+  });
+});

@@ -1,0 +1,137 @@
+import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CodedError } from '@cdui/protocol';
+import { makeFolder } from './make-folder';
+import { isAlive, processStart } from './process-start';
+
+/** Who holds a lock, as its file says. */
+export interface LockHolder {
+  readonly pid: number;
+  /** See `processStart`; null where the system does not tell. */
+  readonly started: string | null;
+  /** Where it answers; null until it does. */
+  readonly url: string | null;
+}
+
+/** A lock that this process holds: until `release`, or until the process is gone, whatever ended it. */
+export interface Lock {
+  /** Tells whoever asks where the holder answers. */
+  announce(url: string): void;
+  release(): void;
+}
+
+/** Whoever only looks whether a lock is held holds it for an instant (`lockHolder`); the one that wants it asks again. */
+const TRIES = 5;
+const PAUSE_MS = 20;
+
+// flock(2): the numbers are the same on Linux and the BSDs, macOS included.
+const LOCK_EX = 2;
+const LOCK_NB = 4;
+let flock: ((fd: number, operation: number) => number) | undefined;
+
+/**
+ * Takes a lock file for this process alone. On Linux and macOS it is `flock` on the open file: the kernel lets go of it when the process
+ * ends, a killed one included, so nothing stale is ever left; and the file is closed in programs that the process starts (`O_CLOEXEC`), so
+ * that none of them keeps it. The file itself stays where it is: removing it would let two processes lock two files of one name.
+ *
+ * On Windows, which has no `flock`, the holder's number in the file stands for the lock and counts as long as that process lives: two
+ * that start in the same instant can both get it.
+ *
+ * @returns null when another process holds it
+ * @throws CodedError `lock_failed` when the file cannot be opened or its file system has no locks; `folder_not_made`
+ */
+export async function acquireLock(file: string): Promise<Lock | null> {
+  await makeFolder(dirname(file));
+  for (let attempt = 1; ; attempt++) {
+    const fd = await tryLock(file);
+    if (fd !== null) return held(fd);
+    if (attempt === TRIES) return null;
+    await sleep(PAUSE_MS);
+  }
+}
+
+/** Who holds a lock at this moment; null when nobody does. `LockHolder.pid` is 0 when the holder has not said yet who it is. */
+export async function lockHolder(file: string): Promise<LockHolder | null> {
+  let fd: number | null;
+  try {
+    fd = await tryLock(file, constants.O_RDWR);
+  } catch (error) {
+    if (error instanceof CodedError && error.params['error'] === 'ENOENT') return null;
+    throw error;
+  }
+  if (fd !== null) {
+    closeSync(fd);
+    return null;
+  }
+  const holder = read(file);
+  // Between taking the lock and saying so the file still names the one before.
+  return holder && isAlive(holder.pid, holder.started) ? holder : { pid: 0, started: null, url: null };
+}
+
+function held(fd: number): Lock {
+  let open = true;
+  const write = (url: string | null): void => {
+    const holder: LockHolder = { pid: process.pid, started: processStart(process.pid), url };
+    ftruncateSync(fd);
+    writeSync(fd, `${JSON.stringify(holder)}\n`, 0);
+  };
+  write(null);
+  return {
+    announce: (url) => {
+      if (open) write(url);
+    },
+    release: () => {
+      if (!open) return;
+      open = false;
+      ftruncateSync(fd);
+      closeSync(fd);
+    },
+  };
+}
+
+/** The open, locked file; null when another process has it locked. */
+async function tryLock(file: string, flags = constants.O_RDWR | constants.O_CREAT): Promise<number | null> {
+  let fd: number;
+  try {
+    fd = openSync(file, flags, 0o600);
+  } catch (error) {
+    throw lockFailed(file, (error as NodeJS.ErrnoException).code ?? String(error));
+  }
+  try {
+    if (await lockOpened(file, fd)) return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+  closeSync(fd);
+  return null;
+}
+
+async function lockOpened(file: string, fd: number): Promise<boolean> {
+  if (process.platform === 'win32') {
+    const holder = read(file);
+    return holder === null || holder.pid === process.pid || !isAlive(holder.pid, holder.started);
+  }
+  // Loaded only by who locks: help and mistakes on the command line do without.
+  const koffi = await import('koffi');
+  flock ??= koffi.load(null).func('int flock(int fd, int operation)');
+  if (flock(fd, LOCK_EX | LOCK_NB) === 0) return true;
+  const code = koffi.errno();
+  if (code === koffi.os.errno['EWOULDBLOCK'] || code === koffi.os.errno['EAGAIN']) return false;
+  const name = Object.entries(koffi.os.errno).find(([, value]) => value === code)?.[0] ?? String(code);
+  throw lockFailed(file, name);
+}
+
+function read(file: string): LockHolder | null {
+  try {
+    const { pid, started, url } = JSON.parse(readFileSync(file, 'utf8')) as Partial<LockHolder>;
+    return typeof pid === 'number' ? { pid, started: started ?? null, url: url ?? null } : null;
+  } catch {
+    return null;
+  }
+}
+
+function lockFailed(file: string, error: string): CodedError {
+  return new CodedError('lock_failed', `cannot lock ${file}: ${error}`, { file, error });
+}
