@@ -1,10 +1,12 @@
 import type { GraphFile, GraphIssue, PresetDefinition } from '@cdui/protocol';
 import { blockOfFile, blockOfPreset, blockOfSubgraph } from './blocks';
 import type { Block, BlockEdge, BlockNode, SubgraphBlock } from './blocks';
+import { Boundaries } from './boundaries';
 import type { FlatEdge, FlatGraph, FlatNode } from './flat-graph';
 import { Issues } from './issues';
 import { isObject, listNames, own } from './json';
 import { PRESET_PREFIX, presetProblem, SUBGRAPH_PREFIX } from './shape';
+import { SizeLimit } from './size-limit';
 
 /** Installed presets by name. */
 export interface PresetSource {
@@ -18,10 +20,6 @@ export interface Flattened {
 
 /** How deep instances may lie in each other, per kind. */
 export const MAX_DEPTH = 10;
-/** What a file may come to; definitions that multiply each other reach any size within ten levels. */
-export const MAX_NODES = 100_000;
-export const MAX_EDGES = 500_000;
-
 /**
  * Opens every subgraph and preset instance. An embedded preset wins over an installed one of its name. Inner ids are
  * `instance/inner` (subgraphs) and `instance__inner` (presets); triggers of an instance fan out. Instances that cannot be opened
@@ -43,31 +41,16 @@ interface Place {
   readonly presets: readonly string[];
 }
 
-/** The ports of an opened instance, as ids and ports of what lies inside (which may be an instance again). */
-interface Boundary {
-  readonly kind: 'preset' | 'subgraph';
-  readonly container: string;
-  readonly inputs: ReadonlyMap<string, Port>;
-  readonly outputs: ReadonlyMap<string, Port>;
-  readonly triggers: readonly string[];
-}
-
-interface Port {
-  readonly node: string;
-  readonly port: string;
-}
-
 class Flattener {
   private readonly issues = new Issues();
   private readonly nodes: FlatNode[] = [];
   private readonly pending: FlatEdge[] = [];
   private readonly pendingTriggers: FlatEdge[] = [];
-  private readonly boundaries = new Map<string, Boundary>();
+  private readonly size = new SizeLimit(this.issues);
+  private readonly boundaries = new Boundaries(this.issues);
   private readonly embedded = new Map<string, PresetDefinition>();
   private readonly subgraphs = new Map<string, SubgraphBlock>();
   private readonly presetBlocks = new Map<string, Block | null>();
-  private readonly reported = new Set<string>();
-  private full = false;
 
   constructor(
     private readonly file: GraphFile,
@@ -80,8 +63,8 @@ class Flattener {
   run(): Flattened {
     const top = blockOfFile(this.file);
     this.open(top, { prefix: '', container: null, containerPrefix: 0, preset: null, subgraphs: [], presets: [] });
-    const data = this.pending.flatMap((edge) => this.resolveData(edge) ?? []);
-    const triggers = this.fanOut();
+    const data = this.pending.flatMap((edge) => this.boundaries.connect(edge) ?? []);
+    const triggers = this.boundaries.fanOut(this.pendingTriggers, this.size);
     this.reportDuplicates();
     const fileIds = [...new Set(top.nodes.map((node) => node.id))];
     return { graph: { nodes: this.nodes, data, triggers, fileIds }, issues: this.issues.list };
@@ -90,7 +73,7 @@ class Flattener {
   private open(block: Block, place: Place): void {
     const seen = new Set<string>();
     for (const node of block.nodes) {
-      if (this.full) return;
+      if (this.size.exceeded) return;
       // The second of two equal ids is reported, not opened: its inner ids would only repeat the message.
       if (seen.has(node.id) && isInstance(node)) {
         this.keep(node, place, true);
@@ -212,20 +195,8 @@ class Flattener {
     const id = place.prefix + node.id;
     const prefix = id + how.separator;
     const container = place.container ?? node.id;
-    this.checkBoundary(
-      block,
-      how.kind,
-      how.kind === 'preset' ? node.type.slice(PRESET_PREFIX.length) : node.type.slice(SUBGRAPH_PREFIX.length),
-      container,
-    );
-    const port = (inner: Port): Port => ({ node: prefix + inner.node, port: inner.port });
-    this.boundaries.set(id, {
-      kind: how.kind,
-      container,
-      inputs: new Map([...block.inputs].map(([name, inner]) => [name, port(inner)])),
-      outputs: new Map([...block.outputs].map(([name, inner]) => [name, port(inner)])),
-      triggers: block.triggers.map((inner) => prefix + inner),
-    });
+    const name = node.type.slice((how.kind === 'preset' ? PRESET_PREFIX : SUBGRAPH_PREFIX).length);
+    this.boundaries.open(id, { block, prefix, container, kind: how.kind, name });
     this.open(block, {
       prefix,
       container,
@@ -236,37 +207,8 @@ class Flattener {
     });
   }
 
-  private checkBoundary(block: Block, kind: 'preset' | 'subgraph', name: string, at: string): void {
-    const key = `${kind}:${name}`;
-    if (this.reported.has(key)) return;
-    this.reported.add(key);
-    const ids = new Set(block.nodes.map((node) => node.id));
-    const code = kind === 'preset' ? 'malformed_preset' : 'malformed_subgraph';
-    for (const [port, inner] of [...block.inputs, ...block.outputs]) {
-      if (!ids.has(inner.node)) {
-        this.issues.add(
-          code,
-          at,
-          `Port "${port}" of the ${kind} "${name}" leads to the inner node "${inner.node}", which it does not have`,
-          { [kind]: name, port, inner: inner.node },
-        );
-      }
-    }
-    for (const target of block.triggers) {
-      if (!ids.has(target)) {
-        this.issues.add(
-          'unknown_trigger_target',
-          at,
-          `Subgraph "${name}" names the trigger target "${target}", which it does not have`,
-          { [kind]: name, target },
-        );
-      }
-    }
-  }
-
   private keep(node: BlockNode, place: Place, broken: boolean): void {
-    if (this.nodes.length >= MAX_NODES) this.overflow('nodes', MAX_NODES);
-    if (this.full) return;
+    if (!this.size.admitsNode(this.nodes.length)) return;
     const id = place.prefix + node.id;
     this.nodes.push({
       id,
@@ -284,8 +226,7 @@ class Flattener {
 
   private keepEdge(edge: BlockEdge, place: Place): void {
     const edges = edge.trigger ? this.pendingTriggers : this.pending;
-    if (edges.length >= MAX_EDGES) this.overflow('edges', MAX_EDGES);
-    if (this.full) return;
+    if (!this.size.admitsEdge(edges.length)) return;
     edges.push({
       id: place.prefix + edge.id,
       source: place.prefix + edge.source,
@@ -295,68 +236,11 @@ class Flattener {
     });
   }
 
-  private resolveData(edge: FlatEdge): FlatEdge | null {
-    const source = this.resolvePort(edge, { node: edge.source, port: edge.sourcePort }, 'outputs');
-    const target = this.resolvePort(edge, { node: edge.target, port: edge.targetPort }, 'inputs');
-    if (source === null || target === null) return null;
-    return { id: edge.id, source: source.node, sourcePort: source.port, target: target.node, targetPort: target.port };
-  }
-
-  private resolvePort(edge: FlatEdge, outer: Port, side: 'inputs' | 'outputs'): Port | null {
-    let at = outer;
-    for (let boundary = this.boundaries.get(at.node); boundary; boundary = this.boundaries.get(at.node)) {
-      const inner = boundary[side].get(at.port);
-      if (inner === undefined) {
-        const word = side === 'inputs' ? 'input' : 'output';
-        const code = boundary.kind === 'subgraph' ? 'unknown_boundary_port' : (`unknown_${word}_port` as const);
-        this.issues.add(
-          code,
-          boundary.container,
-          `Edge "${edge.id}" ${side === 'inputs' ? 'enters' : 'leaves'} the ${boundary.kind} "${at.node}" at the ${word} "${at.port}", which it does not have; its ${side} are ${listNames([...boundary[side].keys()])}`,
-          { edge: edge.id, node: at.node, port: at.port, other: side === 'inputs' ? edge.source : edge.target },
-        );
-        return null;
-      }
-      at = inner;
-    }
-    return at;
-  }
-
-  private fanOut(): readonly FlatEdge[] {
-    const done: FlatEdge[] = [];
-    const refused = new Set<string>();
-    for (const edge of this.pendingTriggers) {
-      const stack: FlatEdge[] = [edge];
-      for (let next = stack.pop(); next && !this.full; next = stack.pop()) {
-        const boundary = this.boundaries.get(next.target);
-        if (!boundary) {
-          if (done.length >= MAX_EDGES) this.overflow('edges', MAX_EDGES);
-          done.push(next);
-          continue;
-        }
-        if (boundary.triggers.length === 0 && !refused.has(next.target)) {
-          refused.add(next.target);
-          this.issues.add(
-            'empty_trigger_block',
-            boundary.container,
-            `The ${boundary.kind} "${next.target}" is triggered but has no node to begin with: add one or remove the trigger`,
-            { node: next.target, edge: next.id },
-          );
-        }
-        for (let index = boundary.triggers.length - 1; index >= 0; index -= 1) {
-          stack.push({ ...next, id: `${next.id}#${index}`, target: boundary.triggers[index] as string });
-        }
-      }
-    }
-    return done;
-  }
-
   private reportDuplicates(): void {
     const seen = new Map<string, FlatNode>();
     const reported = new Set<string>();
-    const instances = new Map<string, string>([...this.boundaries].map(([id, boundary]) => [id, boundary.container]));
     for (const node of this.nodes) {
-      if (!seen.has(node.id) && !instances.has(node.id)) {
+      if (!seen.has(node.id) && !this.boundaries.has(node.id)) {
         seen.set(node.id, node);
       } else if (!reported.has(node.id)) {
         reported.add(node.id);
@@ -376,17 +260,6 @@ class Flattener {
       at,
       `Node "${id}" is ${what} and cannot be bypassed: bypass inner nodes or remove it`,
       { node: id, type: node.type },
-    );
-  }
-
-  private overflow(what: string, limit: number): void {
-    if (this.full) return;
-    this.full = true;
-    this.issues.add(
-      'graph_too_large',
-      null,
-      `The graph comes to more than ${limit} ${what} once its blocks are opened: use fewer or smaller blocks`,
-      { limit, what },
     );
   }
 }

@@ -2,7 +2,8 @@ import { RuntimeError } from '../errors';
 import type { MemoryFacts, RuntimeFacts, Scope, TensorRuntime } from '../runtime';
 import type { Hello, Replies, Transport } from '../wire';
 import { Connection } from './connection';
-import { ClientScope, type ScopeHost, type ScopeOptions } from './scope';
+import { ClientScope } from './scope';
+import type { ScopeHost, ScopeOptions } from './scope-core';
 
 export interface ClientOptions {
   /** Milliseconds of a steady clock; the step window measures with it. */
