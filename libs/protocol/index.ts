@@ -1,4 +1,6 @@
 export * from './canonical-json';
+export * from './canvas-submission';
+export * from './checks';
 export * from './errors';
 export * from './events';
 export * from './graph';
@@ -9,3 +11,5 @@ export * from './run-host';
 export * from './run-options';
 export * from './run-view';
 export * from './statuses';
+export * from './submission';
+export * from './target';
