@@ -4,6 +4,10 @@ import { programRoot } from '@cdui/host/entry';
 import { CodedError } from '@cdui/protocol';
 import { readSettings } from './config/settings';
 import { startServer } from './server';
+import { Boot } from './system/boot';
+import { takeFolders } from './system/folder-lock';
+import { ServerAddress } from './system/server-address';
+import { writeServerFiles } from './system/server-files';
 
 const USAGE = `Usage: npm start
 
@@ -23,7 +27,20 @@ async function main(args: readonly string[]): Promise<void> {
     process.exitCode = asked ? 0 : 2;
     return;
   }
-  const { url } = await startServer(readSettings(process.env, join(programRoot(), 'examples')));
+  const settings = readSettings(process.env, join(programRoot(), 'examples'));
+  const lock = await takeFolders(settings);
+  const { app, url } = await startServer(settings);
+  lock.announce(url);
+  const { id: boot_id, version } = app.get(Boot);
+  const { host, userDataDir } = settings;
+  await writeServerFiles(userDataDir, {
+    url,
+    host,
+    port: app.get(ServerAddress).port,
+    pid: process.pid,
+    boot_id,
+    version,
+  });
   process.stdout.write(
     `The control plane answers at ${url} (try ${url}/api/health and ${url}/api/nodes). Ctrl+C stops it.\n`,
   );
