@@ -16,6 +16,8 @@ const STATUSES: Readonly<Record<string, number>> = {
   example_not_found: 404,
   artifact_not_found: 404,
   artifact_gone: 404,
+  outputs_not_found: 404,
+  output_not_found: 404,
 
   method_not_allowed: 405,
 
@@ -26,6 +28,10 @@ const STATUSES: Readonly<Record<string, number>> = {
   preset_exists: 409,
   preset_unusable: 409,
   memory_unavailable: 409,
+
+  output_damaged: 410,
+
+  slice_too_large: 413,
 
   unsupported_media_type: 415,
 

@@ -10,7 +10,7 @@ import {
   parseHeader,
   PREFIX_BYTES,
   type FileDType,
-  type FileTensor,
+  type SafetensorsHeader,
 } from './safetensors-header';
 import { fromFile } from './safetensors-convert';
 
@@ -55,11 +55,11 @@ export function readSafetensors(path: string): SafetensorsFile {
   }
 }
 
-/** What a file holds, without reading the tensors' bytes. */
-export function readSafetensorsHeader(path: string): {
-  readonly tensors: readonly FileTensor[];
-  readonly metadata: Readonly<Record<string, string>>;
-} {
+/**
+ * What a file holds, and where, without reading the tensors' bytes.
+ * @throws CodedError `invalid_safetensors`, `file_unreadable`
+ */
+export function readSafetensorsHeader(path: string): SafetensorsHeader {
   const file = openFile(path);
   try {
     const fileBytes = fstatSync(file).size;
