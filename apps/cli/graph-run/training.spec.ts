@@ -34,6 +34,14 @@ it('stays where it is while it validates', () => {
   expect(progress.bar(1500, 79)).toContain('validation 20/100');
 });
 
+it('calls a loss that is no number any more NaN', () => {
+  const line = new TrainingProgress(0).take(
+    { event: 'epoch', epoch: 1, total_epochs: 2, loss: null, val_loss: null, lr: 0.1 },
+    2000,
+  );
+  expect(line).toMatch(/loss NaN {2}val_loss NaN {2}lr 0\.1/);
+});
+
 it('is done when the last epoch is', () => {
   const epoch = (at: number) => ({ event: 'epoch', epoch: at, total_epochs: 2, loss: 0.1, lr: 0.1 });
   expect(after([0, config(2)], [900, batch(1, 100)], [1000, epoch(1)]).done).toBe(0.5);

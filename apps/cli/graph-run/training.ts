@@ -102,14 +102,19 @@ export class TrainingProgress {
     const accuracy = number(frame['val_accuracy']);
     const words = [
       `epoch ${this.epoch}/${this.epochs}`,
-      `loss ${short(frame['loss'])}`,
-      ...(frame['val_loss'] === undefined ? [] : [`val_loss ${short(frame['val_loss'])}`]),
+      `loss ${loss(frame['loss'])}`,
+      ...(frame['val_loss'] === undefined ? [] : [`val_loss ${loss(frame['val_loss'])}`]),
       ...(accuracy === null ? [] : [`val_accuracy ${(accuracy * 100).toFixed(2)} %`]),
       ...(frame['lr'] === undefined ? [] : [`lr ${short(frame['lr'])}`]),
       duration(seconds),
     ];
     return words.join('  ');
   }
+}
+
+/** Frames are JSON, where a loss that is no number any more is null. */
+function loss(value: unknown): string {
+  return value === null ? 'NaN' : short(value);
 }
 
 function number(value: unknown): number | null {

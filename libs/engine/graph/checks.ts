@@ -141,7 +141,7 @@ function checkParam(issues: Issues, node: FlatNode, param: ParamDefinition, valu
 function ownChecks(node: FlatNode, typed: TypedNode, types: NodeTypes): readonly GraphIssue[] {
   try {
     return types.check(node, typed).map((issue) => ({
-      ...makeIssue(issue.code, node.origin.nodeId, issue.message, issue.params),
+      ...makeIssue(issue.code, node.origin.nodeId, named(issue.message, node), issue.params),
       params: { ...whereabouts(node), ...issue.params },
     }));
   } catch (error) {
@@ -155,6 +155,13 @@ function ownChecks(node: FlatNode, typed: TypedNode, types: NodeTypes): readonly
       ),
     ];
   }
+}
+
+/** A type's rules do not know which node they check: of several of its kind, the message names the one. */
+function named(message: string, node: FlatNode): string {
+  if (message.includes(`"${node.id}"`)) return message;
+  const own = `${node.type}: `;
+  return `${describe(node)}: ${message.startsWith(own) ? message.slice(own.length) : message}`;
 }
 
 function checkEdges(issues: Issues, graph: FlatGraph, { types }: CheckContext): void {

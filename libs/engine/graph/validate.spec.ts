@@ -116,12 +116,31 @@ describe('params', () => {
       validateGraph(graph([start, node('k', 'Knowing', params)], ['s => k']), view).issues.map(
         ({ message }) => message,
       );
-    expect(found({ set: 'c' })).toEqual(['c lies in a folder']);
+    expect(found({ set: 'c' })).toEqual(['Node "k" (Knowing): c lies in a folder']);
     expect(found({ set: 'c', other: 'y' })).toEqual([
-      'c lies in a folder',
+      'Node "k" (Knowing): c lies in a folder',
       'Node "k" (Knowing): param "other" must be one of x, got "y"',
     ]);
     expect(found({ other: 'y' })).toEqual(['Node "k" (Knowing): param "other" must be one of x, got "y"']);
+  });
+
+  it('name the node, whatever the type says about itself', () => {
+    const strict = defineNode({
+      name: 'Strict',
+      category: 'Utility',
+      description: '',
+      params: { words: param.text('') },
+      check: ({ words }, nodeId) => [
+        { message: String(words), code: 'invalid_param', node_id: nodeId, params: { param: 'words' } },
+      ],
+      execute: () => ({}),
+    });
+    const view = catalogView(sampleRegistry([strict]), samplePresets());
+    const said = (words: string) =>
+      validateGraph(graph([start, node('k', 'Strict', { words })], ['s => k']), view).issues[0]?.message;
+    expect(said('words are wrong')).toBe('Node "k" (Strict): words are wrong');
+    expect(said('Strict: words are wrong')).toBe('Node "k" (Strict): words are wrong');
+    expect(said('I am "k"')).toBe('I am "k"');
   });
 
   it("that break a type's port rules are reported, not thrown", () => {

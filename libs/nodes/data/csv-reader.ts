@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { CodedError, type RunFolders } from '@cdui/protocol';
-import { defineNode, param } from '@cdui/node-sdk';
-import { columnIndex, numericColumns, parseCsv, readNumbers } from './csv-table';
+import { defineNode, param, type NodeContext } from '@cdui/node-sdk';
+import { columnIndex, numericColumns, parseCsv, readNumbers, spoiltColumns, type CsvTable } from './csv-table';
 
 const MAX_BYTES = 512 * 1024 * 1024;
 
@@ -34,7 +34,9 @@ export const csvReaderNode = defineNode({
   },
   async execute(context, _inputs, params) {
     const file = locate(params.text('path'), context.folders);
-    const { size } = await stat(file);
+    const found = await stat(file);
+    if (!found.isFile()) params.reject('path', `must name a file, and ${file} is a folder or a device`);
+    const { size } = found;
     if (size > MAX_BYTES) {
       throw new CodedError('invalid_data_file', `${file} has ${size} bytes, a table may have ${MAX_BYTES}: split it`, {
         file,
@@ -57,6 +59,7 @@ export const csvReaderNode = defineNode({
         },
       );
     }
+    if (listed.length === 0) warnOfSpoilt(context, table, target, file);
     const numbers = readNumbers(table, names, file);
     if (numbers.missing > 0) {
       context.warn({
@@ -75,6 +78,19 @@ export const csvReaderNode = defineNode({
     return { tensor, labels: place === null ? [] : table.rows.map((row) => row[place]!), columns: [...names] };
   },
 });
+
+/** Says which columns are left out for a slip: a network that gets fewer numbers than it expects does not tell. */
+function warnOfSpoilt(context: NodeContext, table: CsvTable, target: string, file: string): void {
+  for (const { column, row, text } of spoiltColumns(table)) {
+    if (column.trim() === target) continue;
+    context.warn({
+      kind: 'column_left_out',
+      code: 'column_left_out',
+      detail: `${file}: column "${column}" is left out, because row ${row} holds ${JSON.stringify(text.slice(0, 40))} there: correct the cell, or name the columns in include_columns`,
+      params: { node_id: context.nodeId, file, column, row },
+    });
+  }
+}
 
 /** The existing files a path may mean, best first. */
 function candidates(path: string, folders: RunFolders): string[] {

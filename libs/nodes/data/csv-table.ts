@@ -78,6 +78,29 @@ export function numericColumns(table: CsvTable): readonly string[] {
   });
 }
 
+/** A column that texts keep from being one of numbers, and the first of them. */
+export interface SpoiltColumn {
+  readonly column: string;
+  /** Counted from 1, without the header. */
+  readonly row: number;
+  readonly text: string;
+}
+
+/** Columns that are not numeric although most of their cells hold numbers: likely a slip in the file. */
+export function spoiltColumns(table: CsvTable): readonly SpoiltColumn[] {
+  return table.columns.flatMap((column, place) => {
+    let numbers = 0;
+    let first: SpoiltColumn | null = null;
+    table.rows.forEach((cells, index) => {
+      const text = cells[place]!;
+      const value = toNumber(text);
+      if (value === null) first ??= { column, row: index + 1, text };
+      else if (!Number.isNaN(value)) numbers++;
+    });
+    return first && numbers > table.rows.length / 2 ? [first] : [];
+  });
+}
+
 /** The named columns as float32 `[rows, columns]`. @throws CodedError `not_a_number` naming row and column */
 export function readNumbers(table: CsvTable, names: readonly string[], source: string): NumericColumns {
   const places = names.map((name) => columnIndex(table, name, 'include_columns'));

@@ -344,6 +344,23 @@ describe('CSVReader', () => {
     expect(outputs['columns']).toEqual(['a']);
   });
 
+  it('says which column a single text keeps out of the tensor', async () => {
+    const { outputs, warnings } = await read('a,b,word\n1,2,x\n3,oops,y\n5,6,z\n');
+    expect(outputs['columns']).toEqual(['a']);
+    expect(warnings.map(({ code, detail }) => [code, detail])).toEqual([
+      [
+        'column_left_out',
+        expect.stringContaining('column "b" is left out, because row 2 holds "oops" there: correct the cell, or name'),
+      ],
+    ]);
+    expect((await read('a,b\n1,2\n3,oops\n5,6\n', { target_column: 'b' })).warnings).toEqual([]);
+    expect((await read('a,b\n1,2\n3,oops\n5,6\n', { include_columns: 'a' })).warnings).toEqual([]);
+  });
+
+  it('refuses a folder in words', async () => {
+    await expect(read('a\n1\n', {}, '.')).rejects.toThrow(/param "path" must name a file, and .* is a folder/);
+  });
+
   it('keeps a target with spaces around its name out of the tensor', async () => {
     const { outputs } = await read('a, y\n1,2', { target_column: 'y' });
     expect([outputs['columns'], outputs['labels']]).toEqual([['a'], ['2']]);

@@ -1,6 +1,6 @@
 import type { NodeContext, NodeRegistry, NodeResult, PortValue, TraceStep, WeightStore } from '@cdui/node-sdk';
 import { isList, isRecord, isTensor } from '@cdui/node-sdk';
-import type { OutputEntry, Params, RunFolders } from '@cdui/protocol';
+import type { OutputEntry, Params, RunFolders, WarningPayload } from '@cdui/protocol';
 import { openOnnxRuntime } from '@cdui/tensor/onnx';
 import type { DType, ModuleRef, Scope, Shape, TensorRef, TensorRuntime } from '@cdui/tensor/runtime';
 import { builtinNodes } from '../builtin-nodes';
@@ -54,6 +54,7 @@ interface Recorded {
   readonly log: string[];
   readonly entries: OutputEntry[];
   readonly metrics: Metric[];
+  readonly warnings: WarningPayload[];
   readonly steps: TraceStep[];
 }
 
@@ -63,6 +64,7 @@ export interface NodeReport {
   readonly log: readonly string[];
   readonly entries: readonly OutputEntry[];
   readonly metrics: readonly Metric[];
+  readonly warnings: readonly WarningPayload[];
   readonly steps: readonly {
     readonly name: string;
     readonly scalars: TraceStep['scalars'];
@@ -98,7 +100,7 @@ export class NodeRunner {
       recordGradients: options.recordGradients ?? false,
     });
     try {
-      const record: Recorded = { log: [], entries: [], metrics: [], steps: [] };
+      const record: Recorded = { log: [], entries: [], metrics: [], warnings: [], steps: [] };
       const context = contextOf(type, this.runtime, scope, options, record);
       const inputs = Object.fromEntries(
         Object.entries(options.inputs ?? {}).map(([port, value]) => [port, uploaded(scope, value)]),
@@ -114,7 +116,8 @@ export class NodeRunner {
         steps.push({ name, scalars, tensors: read });
       }
       await scope.settle();
-      return { outputs, log: record.log, entries: record.entries, metrics: record.metrics, steps };
+      const { log, entries, metrics, warnings } = record;
+      return { outputs, log, entries, metrics, warnings, steps };
     } finally {
       scope.close();
     }
@@ -178,7 +181,7 @@ function contextOf(
     progress: () => undefined,
     metric: (name, value, step) => void record.metrics.push({ name, value, step }),
     artifact: () => undefined,
-    warn: () => undefined,
+    warn: (warning) => void record.warnings.push(warning),
     output: (entry) => void record.entries.push(entry),
     step: (step) => void record.steps.push(step),
     drained: () => Promise.resolve(),

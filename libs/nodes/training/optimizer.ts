@@ -48,7 +48,7 @@ export const optimizerNode = defineNode({
     }),
   },
   cacheable: false,
-  execute({ scope }, inputs, params) {
+  execute(context, inputs, params) {
     const model = inputs.model('model');
     const type = params.choice<Type>('type');
     const applies = (name: string, isDefault: boolean, types: readonly Type[]): boolean => {
@@ -78,6 +78,14 @@ export const optimizerNode = defineNode({
       ...(applies('eps', params.float('eps') === 1e-8, ADAMS) && { eps: params.float('eps') }),
       ...(applies('amsgrad', !params.bool('amsgrad'), ADAMS) && { amsgrad: true }),
     };
-    return { optimizer: scope.optimizer(model, spec) };
+    if (spec.lr === 0) {
+      context.warn({
+        kind: 'zero_learning_rate',
+        code: 'zero_learning_rate',
+        detail: `${context.nodeId}: the learning rate lr is 0, so training changes nothing: choose one above 0, 0.001 for instance`,
+        params: { node_id: context.nodeId, param: 'lr', value: 0 },
+      });
+    }
+    return { optimizer: context.scope.optimizer(model, spec) };
   },
 });

@@ -16,7 +16,7 @@ export const sequentialModelNode = defineNode({
     const { layers } = params;
     if (layers === null || layers === undefined) return [];
     return checkSequential(layers).map(({ code, message, path, params: details }) => ({
-      message: `SequentialModel: ${path ? `${path}: ` : ''}${message}`,
+      message: `param "layers"${path ? `, ${path}` : ''}: ${message}`,
       code: 'invalid_layers',
       node_id: nodeId,
       params: { ...details, reason: code, path },

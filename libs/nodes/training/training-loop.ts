@@ -93,8 +93,7 @@ export function trainingLoopNode(clock: MonotonicClock = () => performance.now()
     needs: { writesFiles: true },
     check(params, nodeId) {
       if (params['tensorboard'] !== true) return [];
-      const message =
-        'TrainingLoop: tensorboard is not available: leave it off, the metric series hold the same numbers';
+      const message = 'param "tensorboard" is not available: leave it off, the metric series hold the same numbers';
       return [
         { message, code: 'option_not_available', node_id: nodeId, params: { param: 'tensorboard', value: true } },
       ];

@@ -113,6 +113,18 @@ describe('Optimizer', () => {
     });
   });
 
+  it('warns of a rate at which nothing is learnt', async () => {
+    const warningsAt = (lr: number) => {
+      let warnings: readonly string[] = [];
+      return using<ModuleRef>('SequentialModel', 'model', { params: { layers: LINEAR } }, async (model) => {
+        const report = await runner.runNode('Optimizer', { inputs: { model }, params: { lr } });
+        warnings = report.warnings.map(({ detail }) => String(detail));
+      }).then(() => warnings);
+    };
+    expect(await warningsAt(0)).toEqual([expect.stringMatching(/rate lr is 0.*choose one above 0/)]);
+    expect(await warningsAt(0.1)).toEqual([]);
+  });
+
   it.each([
     [{ momentum: 0.9 }, /"momentum" applies to SGD only/],
     [{ type: 'SGD', amsgrad: true }, /"amsgrad" applies to Adam and AdamW only/],

@@ -11,7 +11,7 @@ describe('errors of the native library', () => {
       message:
         'an index or a class number is 12, it must lie between 0 and 9: correct the data, or make the layer larger (out_features for classes, num_embeddings for an Embedding)',
     });
-    expect(native(10).message).toContain('is 10 or negative, it must lie between 0 and 9');
+    expect(native(10).message).toContain('is 10 (or negative), it must lie between 0 and 9');
     expect(nativeCause('GatherElements op: Out of range value in index tensor')).toMatchObject({
       code: 'invalid_argument',
       message: expect.stringContaining('negative or too large'),

@@ -24,7 +24,7 @@ export function nativeCause(message: string): NativeCause {
   if (index) {
     const [found, largest] = [Number(index[1]), Number(index[2])];
     // Negative ones enter the kernels as the first that is too large: they would count from the end otherwise.
-    const value = found === largest + 1 ? `${found} or negative` : String(found);
+    const value = found === largest + 1 ? `${found} (or negative)` : String(found);
     return {
       code: 'invalid_argument',
       message: `an index or a class number is ${value}, it must lie between 0 and ${largest}: ${WAY_OUT}`,

@@ -9,13 +9,18 @@ import type { ModuleNode, ModuleSpec, OpTable, OpName, Source, TensorMeta } from
 /** A weight with its full name, `<node id>.<weight>`, nested modules `<node id>.<inner id>.<weight>`. */
 export type NamedWeight = LayerWeight;
 
+/** What the layer of a module of one layer is called. Nobody gave it that name, so no message says it. */
+export const ONLY_LAYER = 'layer';
+
 function sourceName(source: Source): string {
   return 'input' in source ? `input '${source.input}'` : `output ${source.output ?? 0} of node '${source.node}'`;
 }
 
 function describe(node: ModuleNode): string {
   return 'layer' in node
-    ? `${node.layer} '${node.id}'`
+    ? node.id === ONLY_LAYER
+      ? node.layer
+      : `${node.layer} '${node.id}'`
     : 'op' in node
       ? `op ${node.op} '${node.id}'`
       : `module '${node.id}'`;
@@ -28,7 +33,9 @@ function inNode<T>(node: ModuleNode, body: () => T): T {
   } catch (error) {
     if (!(error instanceof RuntimeError)) throw error;
     const op = error.op ?? ('layer' in node ? node.layer : 'op' in node ? node.op : 'module');
-    throw new RuntimeError(error.code, `${describe(node)}: ${error.message}`, { op });
+    const own = 'layer' in node ? `${node.layer}: ` : '';
+    const message = error.message.startsWith(own) ? error.message.slice(own.length) : error.message;
+    throw new RuntimeError(error.code, `${describe(node)}: ${message}`, { op });
   }
 }
 
@@ -205,7 +212,7 @@ export function singleLayer(
 ): ModuleSpec {
   const [least] = arityRange(layerDef(layer).arity);
   const inputs = options.inputs ?? Array.from({ length: least }, (_, at) => (at ? `x${at + 1}` : 'x'));
-  const id = options.id ?? 'layer';
+  const id = options.id ?? ONLY_LAYER;
   return {
     inputs,
     outputs: (options.outputs ?? ['y']).map((port, output) => ({ port, from: { node: id, output } })),

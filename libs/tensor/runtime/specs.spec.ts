@@ -54,7 +54,7 @@ describe('modules', () => {
     expect(() => validateModule({ ...spec, nodes: [spec.nodes[0]!, spec.nodes[0]!] })).toThrow(/two nodes named 'n0'/);
     expect(() =>
       validateModule({ ...spec, nodes: [{ id: 'n0', layer: 'Linear', params: {}, from: [{ input: 'x' }] }] }),
-    ).toThrow(/Linear 'n0': Linear: in_features is missing/);
+    ).toThrow(/Linear 'n0': in_features is missing/);
     expect(() => validateModule({ ...spec, nodes: [{ id: 'n0', layer: 'Linear', params: linear, from: [] }] })).toThrow(
       /takes 1 input, got 0/,
     );

@@ -121,7 +121,7 @@ describe('shapes', () => {
     const spec = singleLayer('BatchNorm1d', { num_features: 3 });
     expect(inferModule(spec, { x: f32(1, 3) }, 'eval')).toEqual({ y: f32(1, 3) });
     expect(() => inferModule(spec, { x: f32(1, 3) }, 'train')).toThrow(
-      /BatchNorm1d 'layer': Expected more than 1 value per channel when training, got input size \[1, 3\]/,
+      /BatchNorm1d: Expected more than 1 value per channel when training, got input size \[1, 3\]/,
     );
   });
 

@@ -1,5 +1,5 @@
 import { bool, int, invalid, nullable, num, only, type Field } from '../fields';
-import { mismatch, requireFloat, requireIndices, requireRank, showShape } from '../ops/meta';
+import { mismatch, requireFloat, requireIndices, requireRank, SEQUENCES, showShape } from '../ops/meta';
 import type { Init } from '../layer-def';
 import { fanIn, layer, parameter, ZEROS } from './row';
 
@@ -129,7 +129,7 @@ const MultiHeadAttention = layer(
     infer: ([query, key = query, value = key], { embed_dim, batch_first }) => {
       for (const input of [query!, key!, value!]) {
         requireFloat(input, 'MultiHeadAttention');
-        requireRank(input, 3, 'MultiHeadAttention');
+        requireRank(input, batch_first ? SEQUENCES : ['positions', 'batch', 'features'], 'MultiHeadAttention');
         if (input.shape[2] !== embed_dim) {
           throw mismatch(
             `was expecting embedding dimension of ${embed_dim}, but got ${input.shape[2]} in ${showShape(input.shape)}`,

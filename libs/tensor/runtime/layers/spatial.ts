@@ -1,5 +1,5 @@
 import { bool, int, invalid, only, optional, pair, type Field, type IntPair } from '../fields';
-import { mismatch, requireFloat, requireRank, showShape } from '../ops/meta';
+import { IMAGES, mismatch, requireFloat, requireRank, showShape } from '../ops/meta';
 import { convSizes, poolShape } from '../ops/spatial';
 import type { TensorMeta } from '../vocabulary';
 import { fanIn, layer, parameter } from './row';
@@ -69,7 +69,7 @@ const Conv2d = layer(
     },
     infer: ([x], { in_channels, out_channels, kernel_size, stride, dilation, groups, pads }) => {
       requireFloat(x!, 'Conv2d');
-      requireRank(x!, 4, 'conv2d');
+      requireRank(x!, IMAGES, 'conv2d');
       if (x!.shape[1] !== in_channels) {
         throw mismatch(
           `Given groups=${groups}, weight of size ${showShape([out_channels, in_channels / groups, ...kernel_size])}, ` +
@@ -149,7 +149,7 @@ const AdaptiveAvgPool2d = layer(
     derive: (read): AdaptivePoolParams => read,
     infer: ([x], { output_size }) => {
       requireFloat(x!, 'AdaptiveAvgPool2d');
-      requireRank(x!, 4, 'AdaptiveAvgPool2d');
+      requireRank(x!, IMAGES, 'AdaptiveAvgPool2d');
       const [n, c, h, w] = x!.shape;
       return [{ shape: [n!, c!, output_size[0] ?? h!, output_size[1] ?? w!], dtype: x!.dtype }];
     },

@@ -102,8 +102,15 @@ export function requireIndices(input: TensorMeta, what: string): void {
   }
 }
 
-export function requireRank(input: TensorMeta, rank: number, what: string): void {
-  if (input.shape.length !== rank) {
-    throw mismatch(`Expected ${rank}D input to ${what}, but got input of size: ${showShape(input.shape)}`);
+export const IMAGES = ['batch', 'channels', 'height', 'width'] as const;
+export const SIGNALS = ['batch', 'channels', 'length'] as const;
+export const SEQUENCES = ['batch', 'positions', 'features'] as const;
+
+/** @param axes what the dimensions mean, for the message */
+export function requireRank(input: TensorMeta, axes: readonly string[], what: string): void {
+  if (input.shape.length !== axes.length) {
+    throw mismatch(
+      `Expected ${axes.length}D input to ${what} [${axes.join(', ')}], but got input of size: ${showShape(input.shape)}: reshape it first`,
+    );
   }
 }

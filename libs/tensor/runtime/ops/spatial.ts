@@ -1,6 +1,6 @@
 import { bool, int, num, oneOf, optional, pair, type IntPair } from '../fields';
 import type { TensorMeta } from '../vocabulary';
-import { broadcast, mismatch, requireFloat, requireRank, resolveDim, showShape } from './meta';
+import { broadcast, IMAGES, mismatch, requireFloat, requireRank, resolveDim, showShape, SIGNALS } from './meta';
 import { invalid } from '../fields';
 import { attrsOf, noAttrs, type NormalConv2d, type NormalPool, type OpRow, type Rows } from './row';
 
@@ -37,7 +37,7 @@ function checkConv(
 ): void {
   const rank = what === 'conv1d' ? 3 : 4;
   requireFloat(x, what);
-  requireRank(x, rank, what);
+  requireRank(x, rank === 3 ? SIGNALS : IMAGES, what);
   if (weight.dtype !== x.dtype) {
     throw invalid(`Input type (${x.dtype}) and weight type (${weight.dtype}) should be the same`);
   }
@@ -102,7 +102,7 @@ const ADAPTIVE = attrsOf({ outputSize: pair({ min: 1 }) }, 'adaptiveAvgPool2d');
 /** Output of a pooling `[N, C, H, W]`, floor mode. */
 export function poolShape(x: TensorMeta, attrs: NormalPool, what: string): readonly TensorMeta[] {
   requireFloat(x, what);
-  requireRank(x, 4, what);
+  requireRank(x, IMAGES, what);
   const { kernelSize, stride, padding } = attrs;
   if (padding.some((size, at) => size > kernelSize[at]! / 2)) {
     throw invalid(
@@ -140,7 +140,7 @@ export function matmulShape([a, b]: readonly TensorMeta[]): readonly TensorMeta[
   if (inner !== shared) {
     throw mismatch(
       left.length <= 2 && right.length <= 2
-        ? `mat1 and mat2 shapes cannot be multiplied (${rows}x${inner} and ${shared}x${columns})`
+        ? `mat1 and mat2 shapes cannot be multiplied (${rows}x${inner} and ${shared}x${columns}): the ${inner} columns of the first must be the rows of the second`
         : `matmul: last dimension of ${showShape(left)} (${inner}) must match the second last of ${showShape(right)} (${shared})`,
     );
   }
@@ -237,7 +237,7 @@ export const SPATIAL: Rows<
     normalise: ADAPTIVE,
     infer: ([x], { outputSize }) => {
       requireFloat(x!, 'adaptiveAvgPool2d');
-      requireRank(x!, 4, 'adaptiveAvgPool2d');
+      requireRank(x!, IMAGES, 'adaptiveAvgPool2d');
       return [{ shape: [...x!.shape.slice(0, 2), ...outputSize], dtype: x!.dtype }];
     },
   },
@@ -246,7 +246,7 @@ export const SPATIAL: Rows<
     normalise: UPSAMPLE,
     infer: ([x], { scaleFactor }) => {
       requireFloat(x!, 'upsample');
-      requireRank(x!, 4, 'upsample');
+      requireRank(x!, IMAGES, 'upsample');
       const sizes = x!.shape.slice(2).map((size) => Math.floor(size * scaleFactor));
       if (sizes.some((size) => size < 1)) {
         throw mismatch(
