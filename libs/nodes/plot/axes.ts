@@ -39,11 +39,17 @@ export function rangeOf(values: ArrayLike<number>): Range {
   return { min: min - margin, max: max + margin };
 }
 
-/** Round numbers inside a range: steps of 1, 2 or 5 times a power of ten. */
-export function ticks({ min, max }: Range, about = TICKS): readonly number[] {
-  const raw = (max - min) / about;
+/** Room above the largest and below the smallest value, so that a line does not run along the frame. */
+export function withMargin({ min, max }: Range, share = 0.05): Range {
+  return { min: min - (max - min) * share, max: max + (max - min) * share };
+}
+
+/** Round numbers inside a range: steps of 1, 2 or 5 times a power of ten; `whole` for axes that count. */
+export function ticks({ min, max }: Range, whole = false): readonly number[] {
+  const raw = (max - min) / TICKS;
   const magnitude = 10 ** Math.floor(Math.log10(raw));
-  const step = ([1, 2, 5, 10].find((factor) => factor * magnitude >= raw) ?? 10) * magnitude;
+  const round = ([1, 2, 5, 10].find((factor) => factor * magnitude >= raw) ?? 10) * magnitude;
+  const step = whole ? Math.max(1, round) : round;
   if (!Number.isFinite(step) || step <= 0) return [min];
   const first = Math.ceil(min / step - 1e-9);
   const count = Math.floor(max / step + 1e-9) - first + 1;
@@ -63,16 +69,30 @@ export function scaled(value: number, { min, max }: Range, length: number): numb
   return ((clipped(value) - min) / (max - min)) * (length - 1);
 }
 
-/** Frame, grid lines, and labels on the left and below. `down` lets the vertical axis grow downwards, as rows of a matrix do. */
-export function drawAxes(canvas: Canvas, area: Area, horizontal: Range, vertical: Range, down = false): void {
-  for (const value of ticks(horizontal)) {
+/** What the axes of a plot count. */
+export interface AxesStyle {
+  /** The horizontal axis counts things. */
+  readonly whole?: boolean;
+  /** Both axes count, and the vertical one grows downwards, as the rows of a matrix do. */
+  readonly matrix?: boolean;
+}
+
+/** Frame, grid lines, and labels on the left and below. */
+export function drawAxes(
+  canvas: Canvas,
+  area: Area,
+  horizontal: Range,
+  vertical: Range,
+  { matrix = false, whole = matrix }: AxesStyle = {},
+): void {
+  for (const value of ticks(horizontal, whole)) {
     const x = area.x + Math.round(scaled(value, horizontal, area.width));
     canvas.fill(x, area.y, 1, area.height, GREY);
     canvas.fill(x, area.y + area.height, 1, TICK_LENGTH, BLACK);
     canvas.text(x, area.y + area.height + TICK_LENGTH + 4, tickText(value), BLACK, { align: 'center' });
   }
-  for (const value of ticks(vertical)) {
-    const y = yOf(value, vertical, area, down);
+  for (const value of ticks(vertical, matrix)) {
+    const y = yOf(value, vertical, area, matrix);
     canvas.fill(area.x, y, area.width, 1, GREY);
     drawLeftTick(canvas, area.x, y, value);
   }

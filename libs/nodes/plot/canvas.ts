@@ -77,10 +77,11 @@ export class Canvas {
   }
 
   text(x: number, y: number, text: string, color: Color, { scale = 2, align = 'left' }: TextStyle = {}): void {
+    const glyphs = [...plain(text)];
     const advance = (GLYPH_WIDTH + 1) * scale;
-    const width = [...text].length * advance - scale;
+    const width = glyphs.length * advance - scale;
     let left = Math.round(align === 'left' ? x : align === 'right' ? x - width : x - width / 2);
-    for (const character of text) {
+    for (const character of glyphs) {
       for (let row = 0; row < GLYPH_HEIGHT; row++) {
         for (let column = 0; column < GLYPH_WIDTH; column++) {
           if (glyphPixel(character, column, row))
@@ -95,4 +96,14 @@ export class Canvas {
   toBase64(): string {
     return encodePng(this.width, this.height, this.pixels).toString('base64');
   }
+}
+
+/** How many characters fit into a width. */
+export function fittingLength(width: number, scale: number): number {
+  return Math.floor((width + scale) / ((GLYPH_WIDTH + 1) * scale));
+}
+
+/** Letters without their accents: the font has none, and a bare letter says more than a box. */
+function plain(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '');
 }

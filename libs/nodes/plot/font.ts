@@ -1,8 +1,9 @@
 /** Size of a glyph in its own pixels; one more column separates it from the next. */
 export const GLYPH_WIDTH = 5;
-export const GLYPH_HEIGHT = 7;
+/** The seven rows above the base line and two below it. */
+export const GLYPH_HEIGHT = 9;
 
-// Seven rows of five pixels, one base-32 digit each, the highest bit on the left.
+// Seven rows of five pixels, nine where something hangs below the line: one base-32 digit each, the highest bit on the left.
 const ROWS: Readonly<Record<string, string>> = {
   ' ': '0000000',
   '!': '4444004',
@@ -75,17 +76,17 @@ const ROWS: Readonly<Record<string, string>> = {
   d: '11djhhf',
   e: '00ehvge',
   f: '698s888',
-  g: '0fhhf1e',
+  g: '00fhhhf1e',
   h: 'ggmphhh',
   i: '40c444e',
-  j: '20622ic',
+  j: '2062222ic',
   k: 'ggikoki',
   l: 'c44444e',
   m: '00qllhh',
   n: '00mphhh',
   o: '00ehhhe',
-  p: '00uhugg',
-  q: '00djf11',
+  p: '00uhhhugg',
+  q: '00fhhhf11',
   r: '00mpggg',
   s: '00ege1u',
   t: '88s8896',
@@ -93,7 +94,7 @@ const ROWS: Readonly<Record<string, string>> = {
   v: '00hhha4',
   w: '00hhlla',
   x: '00ha4ah',
-  y: '00hhf1e',
+  y: '00hhhhf1e',
   z: '00v248v',
   '{': '2448442',
   '|': '4444444',

@@ -37,8 +37,9 @@ describe('plots', () => {
     expect([png.width, png.height]).toEqual([WIDTH, HEIGHT]);
     const [left, top, right, bottom] = extent(png, BLUE).box;
     expect([left, right]).toEqual([100, 770]);
-    expect([top, bottom]).toEqual([50, 540]);
-    expect(pixel(png, 101, 538)).toEqual(BLUE);
+    // A twentieth of the span stays free above and below.
+    expect([top, bottom]).toEqual([72, 518]);
+    expect(pixel(png, 101, 516)).toEqual(BLUE);
     expect(pixel(png, 101, 60)).not.toEqual(BLUE);
   });
 
@@ -47,7 +48,9 @@ describe('plots', () => {
     const gap = extent(canvasOf(linePlot(data([1, 2, NaN, 2, 1]), '')), BLUE).count;
     expect(gap).toBeLessThan(whole);
     expect(gap).toBeGreaterThan(0);
-    expect(extent(canvasOf(linePlot(data([5]), '')), BLUE).count).toBeGreaterThan(0);
+    expect(extent(canvasOf(linePlot(data([5]), '')), BLUE)).toEqual({ count: 64, box: [432, 292, 439, 299] });
+    const lone = extent(canvasOf(linePlot(data([1, NaN, 2, NaN, 1]), '')), BLUE).count;
+    expect(lone).toBeGreaterThan(100);
     expect(linePlot(data([1, Infinity]), 'T').chart).toEqual({
       type: 'line',
       title: 'T',
@@ -59,7 +62,7 @@ describe('plots', () => {
   it('draws the largest numbers that there are', () => {
     const values = [-Number.MAX_VALUE, Number.MAX_VALUE, 0];
     const [, top, , bottom] = extent(canvasOf(linePlot(data(values), '')), BLUE).box;
-    expect([top, bottom]).toEqual([50, 540]);
+    expect([top, bottom]).toEqual([72, 518]);
     const counts = histogramPlot(data(values), '').chart?.['counts'] as readonly number[];
     expect([counts[0], counts[25], counts[49]]).toEqual([1, 1, 1]);
     expect(pixel(heatmapPlot(data(values, [1, 3]), '').canvas, 600, 300)).toEqual(viridis(0.5));
@@ -105,6 +108,39 @@ describe('plots', () => {
     ]);
     expect(pixel(png, 677, 51)).toEqual(viridis(1 - 1 / 489));
     expect(pixel(png, 677, 538)).toEqual(viridis(1 / 489));
+  });
+
+  it('counts the rows and columns of a matrix at the middle of their cells', () => {
+    const png = canvasOf(heatmapPlot(data([0, 1, 2, 3], [2, 2]), ''));
+    const black = [32, 33, 36];
+    const below = Array.from({ length: 560 }, (_, x) => x).filter(
+      (x) => String(pixel(png, 80 + x, 542)) === `${black}`,
+    );
+    const beside = Array.from({ length: 490 }, (_, y) => y).filter(
+      (y) => String(pixel(png, 77, 50 + y)) === `${black}`,
+    );
+    expect([below, beside]).toEqual([
+      [140, 419],
+      [122, 367],
+    ]);
+  });
+
+  it('puts a lone value into the bin that begins with it', () => {
+    expect((histogramPlot(data([2]), '').chart?.['counts'] as number[]).indexOf(1)).toBe(25);
+  });
+
+  it('writes a long title smaller, cuts one that is longer still, and never leaves the picture', () => {
+    const titleBox = (title: string) => {
+      const { canvas } = linePlot(data([]), title);
+      const dark: number[] = [];
+      for (let y = 0; y < 40; y++) for (let x = 0; x < WIDTH; x++) if (canvas.pixel(x, y)[0] === 32) dark.push(x);
+      return [Math.min(...dark), Math.max(...dark)] as const;
+    };
+    for (const length of [10, 63, 64, 120, 500]) {
+      const [left, right] = titleBox('M'.repeat(length));
+      expect(left).toBeGreaterThanOrEqual(20);
+      expect(right).toBeLessThan(WIDTH - 20);
+    }
   });
 
   it('wraps one dimension into a square and joins further ones', () => {
@@ -161,6 +197,7 @@ describe('axes', () => {
     expect(ticks({ min: 0, max: 1 })).toEqual([0, 0.2, 0.4, 0.6000000000000001, 0.8, 1]);
     expect(ticks({ min: -30, max: 95 })).toEqual([0, 50]);
     expect(ticks({ min: 3, max: 3 })).toEqual([3]);
+    expect(ticks({ min: -0.5, max: 2.5 }, true)).toEqual([0, 1, 2]);
     expect([0, 0.6000000000000001, 1234567, 0.00001234, -12.5].map(tickText)).toEqual([
       '0',
       '0.6',
@@ -201,9 +238,18 @@ describe('text', () => {
     expect(extent(canvas, [1, 2, 3]).count).toBe(7 + 4);
   });
 
+  it('leaves out accents', () => {
+    const [bare, accented] = ['e', 'é'].map((letter) => {
+      const canvas = new Canvas(12, 20);
+      canvas.text(0, 0, letter, [1, 2, 3]);
+      return canvas.toBase64();
+    });
+    expect(accented).toBe(bare);
+  });
+
   it('has a glyph of its own for every printable character, and a box for the rest', () => {
     const picture = (character: string): string =>
-      Array.from({ length: 35 }, (_, at) => (glyphPixel(character, at % 5, Math.floor(at / 5)) ? '#' : '.')).join('');
+      Array.from({ length: 45 }, (_, at) => (glyphPixel(character, at % 5, Math.floor(at / 5)) ? '#' : '.')).join('');
     const characters = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index));
     const unknown = picture('\u20ac');
     expect(new Set([unknown, ...characters.map(picture)]).size).toBe(96);

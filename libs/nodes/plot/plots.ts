@@ -1,8 +1,8 @@
 import type { Shape } from '@cdui/tensor/runtime';
 import type { Area } from './axes';
-import { drawAxes, drawRightTicks, rangeOf, scaled, yOf } from './axes';
+import { drawAxes, drawRightTicks, rangeOf, scaled, withMargin, yOf } from './axes';
 import type { Color } from './canvas';
-import { BLACK, BLUE, Canvas, GREY, WHITE } from './canvas';
+import { BLACK, BLUE, Canvas, fittingLength, GREY, WHITE } from './canvas';
 import { viridis } from './viridis';
 
 /** Numbers in row-major order with their shape. */
@@ -22,6 +22,7 @@ export interface Plot {
 export const WIDTH = 800;
 export const HEIGHT = 600;
 const BINS = 50;
+const TITLE_MARGIN = 20;
 const AREA: Area = { x: 100, y: 50, width: 670, height: 490 };
 const HEATMAP_AREA: Area = { x: 80, y: 50, width: 560, height: 490 };
 const BAR_AREA: Area = { x: 665, y: 50, width: 24, height: 490 };
@@ -32,9 +33,9 @@ const MAX_CHART_VALUES = 4000;
 /** The values in their order, as one line. Gaps where they are not finite. */
 export function linePlot({ values }: PlotData, title: string): Plot {
   const canvas = titled(title);
-  const horizontal = { min: 0, max: Math.max(1, values.length - 1) };
-  const vertical = rangeOf(values);
-  drawAxes(canvas, AREA, horizontal, vertical);
+  const horizontal = values.length > 1 ? { min: 0, max: values.length - 1 } : { min: -1, max: 1 };
+  const vertical = withMargin(rangeOf(values));
+  drawAxes(canvas, AREA, horizontal, vertical, { whole: true });
   let previous: readonly [number, number] | null = null;
   values.forEach((value, index) => {
     if (!Number.isFinite(value)) {
@@ -42,6 +43,8 @@ export function linePlot({ values }: PlotData, title: string): Plot {
       return;
     }
     const point = [AREA.x + scaled(index, horizontal, AREA.width), yOf(value, vertical, AREA)] as const;
+    const alone = previous === null && !Number.isFinite(values[index + 1] ?? NaN);
+    if (alone) canvas.fill(Math.round(point[0]) - 3, point[1] - 3, 8, 8, BLUE);
     const [x, y] = previous ?? point;
     canvas.line(x, y, point[0], point[1], BLUE);
     previous = point;
@@ -58,7 +61,7 @@ export function histogramPlot({ values }: PlotData, title: string): Plot {
   const counts = new Array<number>(BINS).fill(0);
   for (const value of values) {
     if (!Number.isFinite(value)) continue;
-    const bin = Math.min(BINS - 1, Math.floor(scaled(value, range, BINS + 1)));
+    const bin = Math.min(BINS - 1, Math.floor(scaled(value, range, BINS + 1) + 1e-9));
     counts[bin] = (counts[bin] ?? 0) + 1;
   }
   const vertical = { min: 0, max: Math.max(1, ...counts) * 1.05 };
@@ -83,7 +86,8 @@ export function heatmapPlot(data: PlotData, title: string): Plot {
     const value = data.values[y * columns + x];
     return value === undefined || !Number.isFinite(value) ? GREY : viridis(scaled(value, range, 2));
   };
-  drawAxes(canvas, HEATMAP_AREA, { min: 0, max: columns }, { min: 0, max: rows }, true);
+  const centres = (count: number) => ({ min: -0.5, max: count - 0.5 });
+  drawAxes(canvas, HEATMAP_AREA, centres(columns), centres(rows), { matrix: true });
   paint(canvas, HEATMAP_AREA, columns, rows, colorAt);
   canvas.frame(HEATMAP_AREA.x, HEATMAP_AREA.y, HEATMAP_AREA.width, HEATMAP_AREA.height, BLACK);
   paint(canvas, BAR_AREA, 1, BAR_AREA.height, (_x, y) => viridis(1 - y / (BAR_AREA.height - 1)));
@@ -217,7 +221,12 @@ function rowColors(columnAt: Int32Array, colorOf: (column: number) => Color): re
 
 function titled(title: string): Canvas {
   const canvas = new Canvas(WIDTH, HEIGHT);
-  canvas.text(WIDTH / 2, 16, title, BLACK, { align: 'center' });
+  const room = WIDTH - 2 * TITLE_MARGIN;
+  const glyphs = [...title];
+  const scale = glyphs.length <= fittingLength(room, 2) ? 2 : 1;
+  const most = fittingLength(room, scale);
+  const shown = glyphs.length <= most ? title : `${glyphs.slice(0, most - 3).join('')}...`;
+  canvas.text(WIDTH / 2, 16, shown, BLACK, { align: 'center', scale });
   return canvas;
 }
 
