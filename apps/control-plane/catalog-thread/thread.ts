@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ValidationResult } from '@cdui/protocol';
-import { catalogView, parseGraph, validateGraph } from '@cdui/engine';
+import type { CatalogView, GraphFile, ValidationResult } from '@cdui/protocol';
+import { catalogView, parseGraph, scrubSecrets, validateGraph } from '@cdui/engine';
 import {
   builtinNodes,
   builtinPresets,
@@ -11,12 +11,14 @@ import {
 } from '@cdui/nodes';
 import type { PresetRegistry } from '@cdui/node-sdk';
 import type { CatalogRequest, CatalogResponse, CatalogThreadData, CatalogueAnswer } from './messages';
+import { prepareGraph, type Types } from './prepare-graph';
 
 /** The thread that holds node code: it loads the folders and answers with plain data. */
 class CatalogThread {
   private readonly folder: CustomNodeFolder;
   private presets: PresetRegistry;
   private answer: CatalogueAnswer;
+  private hashes: Readonly<Record<string, string>> = {};
 
   constructor(private readonly data: CatalogThreadData) {
     this.folder = new CustomNodeFolder({ folder: data.customNodesDir, builtins: builtinNodes });
@@ -32,15 +34,32 @@ class CatalogThread {
         this.folder.reload();
         [this.presets, this.answer] = this.describe();
         return this.answer;
+      case 'prepare':
+        return prepareGraph(request.args[0] as string, this.types(), request.args[1] === true);
       case 'validate':
         return this.validate(request.args[0]);
+      case 'blankSecrets':
+        return scrubSecrets(request.args[0] as GraphFile, this.view()).graph;
     }
+  }
+
+  private types(): Types {
+    return {
+      registry: this.folder.snapshot().registry,
+      presets: this.presets,
+      hashes: this.hashes,
+      customNodesDir: this.data.customNodesDir,
+    };
   }
 
   private validate(json: unknown): ValidationResult {
     const { graph, issues } = parseGraph(json);
-    if (graph) return validateGraph(graph, catalogView(this.folder.snapshot().registry, this.presets));
+    if (graph) return validateGraph(graph, this.view());
     return { valid: false, errors: issues.map((issue) => issue.message), issues, warnings: [] };
+  }
+
+  private view(): CatalogView {
+    return catalogView(this.folder.snapshot().registry, this.presets);
   }
 
   private describe(): [PresetRegistry, CatalogueAnswer] {
@@ -51,7 +70,8 @@ class CatalogThread {
       registry,
       warn,
     );
-    const { definitions, catalogHash } = catalogueOf(registry);
+    const { definitions, catalogHash, nodeTypeHashes } = catalogueOf(registry);
+    this.hashes = nodeTypeHashes;
     return [
       presets,
       {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { Injectable } from '@nestjs/common';
 import { version } from '../config/version';
 
@@ -9,6 +10,25 @@ export class Boot {
   readonly id = randomUUID();
   readonly version = version();
   readonly startedAt = Date.now();
+  private readonly stop = new AbortController();
+
+  constructor() {
+    // Every request that waits listens to it.
+    setMaxListeners(0, this.stop.signal);
+  }
+
   /** Whether it is on its way out: it starts nothing more, and load balancers should look elsewhere. */
-  stopping = false;
+  get stopping(): boolean {
+    return this.stop.signal.aborted;
+  }
+
+  /** There is no way back. */
+  set stopping(value: true) {
+    if (value) this.stop.abort();
+  }
+
+  /** Aborted when the server begins to stop: whoever waits for something should answer with what there is. */
+  get stopped(): AbortSignal {
+    return this.stop.signal;
+  }
 }

@@ -32,7 +32,7 @@ export class DevicesController {
   @Get('devices')
   @ApiOperation({ summary: 'Where runs can compute on this machine' })
   @ApiOkResponse({ type: Devices })
-  devices(): Devices {
+  list(): Devices {
     const detail = `${cpus()[0]?.model.trim() ?? 'processor'}, ${availableParallelism()} threads`;
     return {
       default: 'cpu',

@@ -38,7 +38,7 @@ export class HealthController {
   @Header('Cache-Control', 'no-store')
   @ApiOperation({ summary: 'How the server is' })
   @ApiOkResponse({ type: Health })
-  async health(): Promise<Health> {
+  async read(): Promise<Health> {
     const { definitions, presets } = await this.catalog.call('catalogue');
     return {
       status: this.boot.stopping ? 'stopping' : 'ok',

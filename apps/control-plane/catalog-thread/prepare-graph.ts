@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { catalogView, parseGraph, planGraph, presetSecrets, Redactor, scrubSecrets } from '@cdui/engine';
+import type { NodeRegistry, PresetRegistry } from '@cdui/node-sdk';
+import type { PlannedNode } from '@cdui/engine';
+import type { PreparedAnswer, ProvenanceAnswer } from './messages';
+
+/** The node types and presets of one moment. */
+export interface Types {
+  readonly registry: NodeRegistry;
+  readonly presets: PresetRegistry;
+  /** Type -> sha256 of its definition. */
+  readonly hashes: Readonly<Record<string, string>>;
+  readonly customNodesDir: string;
+}
+
+/** Says whether a run of the graph could start, and what of it may be stored. Drafts do not count. */
+export function prepareGraph(text: string, types: Types, withProvenance: boolean): PreparedAnswer {
+  const { registry, presets } = types;
+  const { graph, issues } = parseGraph(text);
+  if (graph === null) return { issues, scrubbed: null, provenance: null };
+  const catalog = catalogView(registry, presets);
+  const scrubbed = scrubSecrets(graph, catalog);
+  const result = planGraph(graph, { registry, presets });
+  if ('issues' in result) {
+    const inFile = scrubbed.secrets.flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
+    const redactor = new Redactor([...inFile, ...presetSecrets(presets, catalog)]);
+    return { issues: redactor.data(result.issues), scrubbed: null, provenance: null };
+  }
+  return {
+    issues: [],
+    scrubbed: scrubbed.secrets.length > 0 ? JSON.stringify(scrubbed.graph) : null,
+    provenance: withProvenance ? provenanceOf(result.plan.nodes, types) : null,
+  };
+}
+
+const CUSTOM = 'custom:';
+
+function provenanceOf(nodes: readonly PlannedNode[], types: Types): readonly ProvenanceAnswer[] {
+  const fileHashes = new Map<string, string | null>();
+  const hashOf = (file: string): string | null => {
+    const known = fileHashes.get(file);
+    if (known !== undefined) return known;
+    const hash = sha256OfFile(join(types.customNodesDir, file));
+    fileHashes.set(file, hash);
+    return hash;
+  };
+  return nodes.map(({ id, type }) => {
+    const provider = types.registry.get(type)?.definition.provider ?? '';
+    const file = provider.startsWith(CUSTOM) ? provider.slice(CUSTOM.length) : null;
+    return {
+      node_id: id,
+      type,
+      definition_hash: types.hashes[type] ?? '',
+      source: file === null ? 'builtin' : 'custom',
+      file,
+      file_hash: file === null ? null : hashOf(file),
+    };
+  });
+}
+
+/** Null when the file is gone meanwhile. */
+function sha256OfFile(path: string): string | null {
+  try {
+    return createHash('sha256').update(readFileSync(path)).digest('hex');
+  } catch {
+    return null;
+  }
+}

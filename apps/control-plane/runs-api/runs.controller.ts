@@ -1,0 +1,86 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { RunCancelled, RunDeleted, RunDetail, RunList, RunSubmitted } from '@cdui/protocol';
+import { CONFLICT, NOT_FOUND, NO_STORAGE, REFUSED, Refuses, SHAPE } from '../openapi/errors.dto';
+import { RunIdParam } from '../openapi/params';
+import { Runs } from '../runs/runs';
+import { RunListQuery } from './queries';
+import { RunCancelledDto, RunDeletedDto, RunDetailDto, RunListDto, RunSubmittedDto } from './run.dto';
+import { SubmissionDto } from './submission.dto';
+
+/** Runs: accepting, listing, showing and stopping them. */
+@ApiTags('runs')
+@Controller('runs')
+export class RunsController {
+  constructor(private readonly runs: Runs) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Submit a run',
+    description: 'When this answers, the run is stored: it will be executed, or end with a reason.',
+  })
+  @ApiBody({ type: SubmissionDto })
+  @ApiOkResponse({ type: RunSubmittedDto })
+  @Refuses(REFUSED, SHAPE, NO_STORAGE)
+  submit(@Body() body: unknown): Promise<RunSubmitted> {
+    return this.runs.submit(body);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'List runs', description: 'Newest first unless another order is asked for.' })
+  @ApiOkResponse({ type: RunListDto })
+  @Refuses(SHAPE)
+  list(@Query() { worker, sweep_id, ...filter }: RunListQuery): Promise<RunList> {
+    return this.runs.list({
+      ...filter,
+      ...(worker !== undefined && { workerId: worker }),
+      ...(sweep_id !== undefined && { sweepId: sweep_id }),
+    });
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'One run, with its graph' })
+  @RunIdParam()
+  @ApiOkResponse({ type: RunDetailDto })
+  @Refuses(NOT_FOUND)
+  get(@Param('id') id: string): Promise<RunDetail> {
+    return this.runs.get(id);
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Stop a run',
+    description:
+      'A waiting run is cancelled at once; a running one stops at its next safe point. Asking again does no harm.',
+  })
+  @RunIdParam()
+  @ApiOkResponse({ type: RunCancelledDto })
+  @Refuses(NOT_FOUND, NO_STORAGE)
+  cancel(@Param('id') id: string): Promise<RunCancelled> {
+    return this.runs.cancel(id);
+  }
+
+  @Post(':id/retry')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Run it again',
+    description: 'A new run with the same graph and options. 409 `secrets_needed` when the graph had secrets.',
+  })
+  @RunIdParam()
+  @ApiOkResponse({ type: RunSubmittedDto })
+  @Refuses(REFUSED, NOT_FOUND, CONFLICT, NO_STORAGE)
+  retry(@Param('id') id: string): Promise<RunSubmitted> {
+    return this.runs.retry(id);
+  }
+
+  @Delete(':id')
+  @ApiOperation({ summary: 'Delete an ended run', description: '409 `run_active` while it has not ended.' })
+  @RunIdParam()
+  @ApiOkResponse({ type: RunDeletedDto })
+  @Refuses(NOT_FOUND, CONFLICT, NO_STORAGE)
+  delete(@Param('id') id: string): Promise<RunDeleted> {
+    return this.runs.delete(id);
+  }
+}
