@@ -1,0 +1,29 @@
+import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { SETTINGS, type Settings } from '../config/settings';
+import { version } from '../config/version';
+import { EVENT_STORE, RUN_STORE } from '../tokens';
+import { Database } from './database';
+import { SqliteEventStore } from './sqlite-event-store';
+import { SqliteRunStore } from './sqlite-run-store';
+
+/** The database and the stores on it. It is closed last, when everything that writes has stopped. */
+@Global()
+@Module({
+  providers: [
+    {
+      provide: Database,
+      inject: [SETTINGS],
+      useFactory: (settings: Settings) => Database.open(settings.dbPath, version()),
+    },
+    { provide: RUN_STORE, inject: [Database], useFactory: (database: Database) => new SqliteRunStore(database) },
+    { provide: EVENT_STORE, inject: [Database], useFactory: (database: Database) => new SqliteEventStore(database) },
+  ],
+  exports: [Database, RUN_STORE, EVENT_STORE],
+})
+export class DatabaseModule implements OnApplicationShutdown {
+  constructor(@Inject(Database) private readonly database: Database) {}
+
+  onApplicationShutdown(): Promise<void> {
+    return this.database.close();
+  }
+}

@@ -1,0 +1,16 @@
+import { DataSource } from 'typeorm';
+import { Runs1764500000001 } from './migrations/1-runs';
+
+/** Every migration, the oldest first. The number of the schema is how many there are: add only at the end. */
+export const MIGRATIONS = [Runs1764500000001] as const;
+
+/** TypeORM's view of the database, for migrations. The caller closes it. */
+export function dataSource(file: string): DataSource {
+  return new DataSource({
+    type: 'sqlite',
+    database: file,
+    migrations: [...MIGRATIONS],
+    migrationsTransactionMode: 'none',
+    busyTimeout: 5000,
+  });
+}
