@@ -2,8 +2,7 @@ import type { OutputEntry, PortFacts } from '@cdui/protocol';
 import { handlesOf } from '@cdui/node-sdk';
 import type { Handle, Scope } from '@cdui/tensor/runtime';
 import type { Outputs } from './handles';
-import { handlesOfOutputs, hold, release } from './handles';
-import { elements } from './value-facts';
+import { bytesOf, handlesOfOutputs, hold, release } from './handles';
 
 /** A node's result as it may be used again. */
 export interface CachedResult {
@@ -82,21 +81,12 @@ export class ExecutionCache {
   }
 }
 
-const BYTES_PER_ELEMENT: Readonly<Record<string, number>> = { float64: 8, int64: 8, uint8: 1, bool: 1 };
-
 /** Bytes of the tensors, weights and texts that the result keeps alive. */
 function sizeOf(result: CachedResult): number {
   let bytes = 0;
   for (const value of Object.values(result.outputs)) {
-    for (const handle of handlesOf(value)) bytes += handleBytes(handle);
+    for (const handle of handlesOf(value)) bytes += bytesOf(handle);
     if (typeof value === 'string') bytes += value.length * 2;
   }
   return bytes + JSON.stringify([result.shown, result.ports]).length * 2;
-}
-
-function handleBytes(handle: Handle): number {
-  const tensors: { shape: readonly number[]; dtype: string }[] = [];
-  if ('shape' in handle && 'dtype' in handle) tensors.push(handle as Handle & (typeof tensors)[number]);
-  if ('parameters' in handle) tensors.push(...(handle.parameters as typeof tensors));
-  return tensors.reduce((sum, { shape, dtype }) => sum + elements(shape) * (BYTES_PER_ELEMENT[dtype] ?? 4), 0);
 }

@@ -1,12 +1,11 @@
-import type { WeightStore } from '@cdui/node-sdk';
 import { isModel, isTensor } from '@cdui/node-sdk';
 import type { GradientFacts, GradientHealth, PortFacts, TensorFacts } from '@cdui/protocol';
 import type { ModuleRef, Scope, TensorRef } from '@cdui/tensor/runtime';
 import type { StatusReport } from '../observer';
 import type { Plan, PlannedNode } from '../plan-types';
-import { hold, release } from './handles';
 import type { ResultStore } from './result-store';
 import type { RunEnvironment } from './run-environment';
+import type { RunWeights } from './run-weights';
 import { elements, ValueReader } from './value-facts';
 
 /** Which tensor a backward pass starts from. */
@@ -26,33 +25,11 @@ interface Wanted<H> {
  * `<port>__grad` and `__weight_grad__<param>` of their nodes.
  */
 export class GradientCapture {
-  private readonly layers = new Map<string, readonly ModuleRef[]>();
-
   constructor(
     private readonly run: RunEnvironment,
     private readonly plan: Plan,
+    private readonly weights: RunWeights,
   ) {}
-
-  /** Where a layer node leaves the module it built: it must outlive the node to be differentiated. It never finds an old one. */
-  weightsFor(node: PlannedNode, scope: Scope): WeightStore {
-    return {
-      find: () => null,
-      keep: (_structure, module) => {
-        hold([module], scope);
-        this.layers.set(node.id, [...(this.layers.get(node.id) ?? []), module]);
-      },
-    };
-  }
-
-  /** Drops the modules of an attempt that failed. */
-  forget(node: PlannedNode): void {
-    release(this.layers.get(node.id) ?? []);
-    this.layers.delete(node.id);
-  }
-
-  close(): void {
-    for (const node of this.plan.nodes) this.forget(node);
-  }
 
   /**
    * Differentiates the sum of the chosen tensor and reports what came of it: the first BackwardOnce node's tensor; without one, and
@@ -113,6 +90,7 @@ export class GradientCapture {
       if (!gradient) return;
       const facts = await gradientFacts(scope, gradient);
       found.set(node, [...(found.get(node) ?? []), { port, ...facts }]);
+      await this.run.recorder?.record(node.id, [{ facts: { port, ...facts }, value: gradient }], scope);
     };
     for (const { node, port, handle } of tensors) await add(node, `${port}__grad`, byTensor.get(handle));
     for (const [index, { node, handle }] of modules.entries()) {
@@ -132,7 +110,7 @@ export class GradientCapture {
   private modules(results: ResultStore): readonly Wanted<ModuleRef>[] {
     const found = new Map<ModuleRef, Wanted<ModuleRef>>();
     for (const node of this.plan.nodes) {
-      for (const module of this.layers.get(node.id) ?? []) found.set(module, { node, port: '', handle: module });
+      for (const module of this.weights.modulesOf(node)) found.set(module, { node, port: '', handle: module });
     }
     // Of nodes that pass one model on, the first is the one that made it.
     for (const { node, port, value } of this.outputs(results)) {

@@ -21,6 +21,7 @@ import { DEFAULT_MAX_PARALLEL } from './request';
 import { ResultStore } from './result-store';
 import type { RunEnvironment } from './run-environment';
 import { openNodeScope } from './run-environment';
+import { RunWeights } from './run-weights';
 import { deriveSeed } from './seeds';
 import { StopFlag } from './stop-flag';
 import { ValueReader } from './value-facts';
@@ -36,6 +37,7 @@ export class GraphRun {
   private readonly stop: StopFlag;
   private readonly board: ProgressBoard;
   private readonly results: ResultStore;
+  private readonly weights: RunWeights | null;
   private readonly gradients: GradientCapture | null;
   private readonly keys: CacheKeys | null;
   private readonly reader = new ValueReader();
@@ -79,10 +81,13 @@ export class GraphRun {
       recordsArtifacts: request.asFunction !== true,
       stop: this.stop,
       reports: new Reports(plan, request.observer, this.redactor),
+      recorder: request.recorder ?? null,
       runPreset: (call) => presets.call(call, this.environment),
     };
     this.results = new ResultStore(recordGradients);
-    this.gradients = recordGradients ? new GradientCapture(this.environment, plan) : null;
+    const weights = new RunWeights(request.modules ?? null);
+    this.weights = recordGradients || request.modules ? weights : null;
+    this.gradients = recordGradients ? new GradientCapture(this.environment, plan, weights) : null;
   }
 
   async run(): Promise<RunPlanResult> {
@@ -105,7 +110,7 @@ export class GraphRun {
 
   close(): void {
     this.stop.close();
-    this.gradients?.close();
+    this.weights?.close();
     this.results.clear();
   }
 
@@ -142,7 +147,7 @@ export class GraphRun {
       key = (await this.keys?.keyOf(node, type, params, seed)) ?? null;
       const cached = key === null ? null : this.cached(node, key);
       if (cached) {
-        this.useCached(node, cached);
+        await this.useCached(node, cached);
         return;
       }
       reports.status({ origin: node.origin, status: 'running' });
@@ -174,10 +179,14 @@ export class GraphRun {
     return forced ? null : (this.request.cache?.get(key) ?? null);
   }
 
-  private useCached(node: PlannedNode, cached: CachedResult): void {
+  private async useCached(node: PlannedNode, cached: CachedResult): Promise<void> {
     const scope = openNodeScope(this.environment, node.id);
-    this.keepResult(node, cached.outputs, cached.ports, scope);
-    scope.close();
+    try {
+      this.keepResult(node, cached.outputs, cached.ports, scope);
+      if (this.environment.recorder) await this.record(node, cached.ports, cached.outputs, scope);
+    } finally {
+      scope.close();
+    }
     this.environment.reports.status({
       origin: node.origin,
       status: 'cached',
@@ -205,13 +214,14 @@ export class GraphRun {
 
   private async attempt(task: ExecutionTask, key: string | null): Promise<void> {
     const { node } = task;
-    const { environment, reader, gradients } = this;
-    const execution = await executeOnce(environment, task, { reader, gradients }, async (execution, scope) => {
+    const { environment, reader, weights } = this;
+    const execution = await executeOnce(environment, task, { reader, weights }, async (execution, scope) => {
       if (isGraphOutput(node)) await this.answer(task, scope);
-      const { result, shown, ports } = execution;
+      const { result, shown, ports, traced } = execution;
       this.keepResult(node, result.outputs, ports, scope);
       if (key !== null && !result.interrupted)
         this.request.cache?.put(key, { outputs: result.outputs, shown, ports }, scope);
+      if (environment.recorder) await this.record(node, ports, { ...result.outputs, ...traced }, scope);
       return execution;
     });
     this.reportEnd(node, execution);
@@ -226,6 +236,11 @@ export class GraphRun {
       ports,
       ...(shown.length > 0 && { outputs: shown }),
     });
+  }
+
+  private record(node: PlannedNode, ports: readonly PortFacts[], values: CachedResult['outputs'], scope: Scope) {
+    const captured = ports.map((facts) => ({ facts: this.redactor.facts(facts), value: values[facts.port] }));
+    return this.environment.recorder?.record(node.id, captured, scope);
   }
 
   private keepResult(

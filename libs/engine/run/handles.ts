@@ -19,6 +19,18 @@ export function hold(handles: readonly Handle[], scope: Scope): void {
   for (const handle of handles) scope.keep(handle);
 }
 
+const BYTES_PER_ELEMENT: Readonly<Record<string, number>> = { float64: 8, int64: 8, uint8: 1, bool: 1 };
+
+/** Bytes of the tensor, or of the weights of the model, that the handle keeps alive; 0 for everything else. */
+export function bytesOf(handle: Handle): number {
+  const tensors: { shape: readonly number[]; dtype: string }[] = [];
+  if ('shape' in handle && 'dtype' in handle) tensors.push(handle as Handle & (typeof tensors)[number]);
+  if ('parameters' in handle) tensors.push(...(handle.parameters as typeof tensors));
+  return tensors.reduce((sum, { shape, dtype }) => {
+    return sum + shape.reduce((count, size) => count * size, 1) * (BYTES_PER_ELEMENT[dtype] ?? 4);
+  }, 0);
+}
+
 export function release(handles: readonly Handle[]): void {
   for (const handle of handles) handle.release();
 }

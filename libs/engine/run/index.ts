@@ -1,4 +1,6 @@
 export * from './execution-cache';
+export * from './module-store';
+export * from './output-recorder';
 export { Redactor, secretsOf } from './redaction';
 export * from './request';
 export * from './run-plan';

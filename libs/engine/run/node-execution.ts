@@ -1,11 +1,11 @@
 import type { NodeInputs, NodeResult, NodeType, TraceStep } from '@cdui/node-sdk';
 import type { OutputEntry, Params, PortFacts } from '@cdui/protocol';
-import type { Scope } from '@cdui/tensor/runtime';
+import type { Scope, TensorRef } from '@cdui/tensor/runtime';
 import type { PlannedNode } from '../plan-types';
-import type { GradientCapture } from './gradients';
 import { ExecutionContext } from './node-context';
 import type { RunEnvironment } from './run-environment';
 import { openNodeScope } from './run-environment';
+import type { RunWeights } from './run-weights';
 import type { ValueReader } from './value-facts';
 
 /** What one execution came to, while its scope is still open. */
@@ -13,6 +13,8 @@ export interface Execution {
   readonly result: NodeResult;
   readonly shown: readonly OutputEntry[];
   readonly ports: readonly PortFacts[];
+  /** Tensors of recorded steps, by port. */
+  readonly traced: Readonly<Record<string, TensorRef>>;
 }
 
 /** What to execute. */
@@ -30,21 +32,22 @@ export interface ExecutionTask {
 export async function executeOnce<T>(
   run: RunEnvironment,
   task: ExecutionTask,
-  tools: { readonly reader: ValueReader; readonly gradients: GradientCapture | null },
+  tools: { readonly reader: ValueReader; readonly weights: RunWeights | null },
   use: (execution: Execution, scope: Scope) => T | Promise<T>,
 ): Promise<T> {
   const { node, type, params, inputs } = task;
   const scope = openNodeScope(run, node.id);
-  const weights = tools.gradients?.weightsFor(node, scope) ?? null;
+  const weights = tools.weights?.of(node, scope) ?? null;
   const context = new ExecutionContext(run, node, scope, weights);
   try {
     const result = await type.execute(context, inputs, params);
     const ports = await settled(scope, describe(tools.reader, scope, result, context.steps));
-    return await use({ result, shown: entriesOf(context, result), ports }, scope);
-  } catch (error) {
-    tools.gradients?.forget(node);
-    throw error;
+    const traced = stepTensors(context.steps);
+    const used = await use({ result, shown: entriesOf(context, result), ports, traced }, scope);
+    weights?.commit();
+    return used;
   } finally {
+    weights?.close();
     context.releaseBorrowed();
     scope.close();
   }
@@ -85,13 +88,22 @@ async function stepFacts(
       tensor_keys: Object.keys(tensors ?? {}),
     })),
   };
-  const tensors = steps.flatMap((step, index) =>
-    Object.entries(step.tensors ?? {}).map(async ([key, tensor]): Promise<PortFacts> => ({
-      port: `__step__${index}__${key}`,
-      ...(await reader.tensor(scope, tensor)),
-    })),
-  );
+  const tensors = Object.entries(stepTensors(steps)).map(async ([port, tensor]): Promise<PortFacts> => ({
+    port,
+    ...(await reader.tensor(scope, tensor)),
+  }));
   return [overview, ...(await Promise.all(tensors))];
+}
+
+const NO_TENSORS: Readonly<Record<string, TensorRef>> = {};
+
+function stepTensors(steps: readonly TraceStep[]): Readonly<Record<string, TensorRef>> {
+  if (steps.length === 0) return NO_TENSORS;
+  return Object.fromEntries(
+    steps.flatMap(({ tensors }, index) =>
+      Object.entries(tensors ?? {}).map(([key, tensor]) => [`__step__${index}__${key}`, tensor]),
+    ),
+  );
 }
 
 function entriesOf(context: ExecutionContext, result: NodeResult): readonly OutputEntry[] {

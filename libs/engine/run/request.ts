@@ -4,6 +4,8 @@ import type { TensorRuntime } from '@cdui/tensor/runtime';
 import type { EngineObserver } from '../observer';
 import type { Plan } from '../plan-types';
 import type { ExecutionCache } from './execution-cache';
+import type { OutputRecorder } from './output-recorder';
+import type { KeptModules } from './run-weights';
 
 /** Everything one run is told. */
 export interface RunPlanRequest {
@@ -23,6 +25,10 @@ export interface RunPlanRequest {
   readonly asFunction?: boolean;
   /** Results of earlier runs of a canvas session. */
   readonly cache?: ExecutionCache;
+  /** Modules of earlier runs of a canvas session, where weights persist. */
+  readonly modules?: KeptModules;
+  /** Takes over what every port carried. */
+  readonly recorder?: OutputRecorder;
   /** Nodes that may execute at once; default 4. A seeded run executes one at a time. */
   readonly maxParallel?: number;
   /** Whether error reports carry stacks. */

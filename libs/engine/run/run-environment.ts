@@ -2,6 +2,7 @@ import type { NodeRegistry, PortValue, PresetRegistry } from '@cdui/node-sdk';
 import type { RunFolders } from '@cdui/protocol';
 import type { Handle, Scope, TensorRuntime } from '@cdui/tensor/runtime';
 import type { PlannedNode } from '../plan-types';
+import type { OutputRecorder } from './output-recorder';
 import type { Reports } from './reports';
 import { deriveSeed } from './seeds';
 import type { StopFlag } from './stop-flag';
@@ -35,6 +36,8 @@ export interface RunEnvironment {
   readonly recordsArtifacts: boolean;
   readonly stop: StopFlag;
   readonly reports: Reports;
+  /** Absent unless the run records its outputs. */
+  readonly recorder: OutputRecorder | null;
   runPreset(call: PresetCall): Promise<PortValue>;
 }
 

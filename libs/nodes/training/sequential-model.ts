@@ -1,4 +1,5 @@
 import { defineNode, param } from '@cdui/node-sdk';
+import { canonicalJson } from '@cdui/protocol';
 import { checkSequential, sequentialToModule } from '@cdui/tensor/runtime/sequential';
 import { parameterCount } from './plan';
 
@@ -26,8 +27,13 @@ export const sequentialModelNode = defineNode({
     const layers = params.raw('layers');
     if (layers === null || layers === undefined)
       return params.reject('layers', 'must describe the layers of the model');
-    const model = context.scope.module(sequentialToModule(layers));
-    context.log(`${parameterCount(model).toLocaleString('en-US')} parameters`);
+    const spec = sequentialToModule(layers);
+    const structure = canonicalJson({ sequential: spec });
+    const kept = context.weights?.find(structure);
+    const model = kept ?? context.scope.module(spec);
+    if (!kept) context.weights?.keep(structure, model);
+    const count = parameterCount(model).toLocaleString('en-US');
+    context.log(kept ? `${count} parameters, with the weights of the run before` : `${count} parameters`);
     return { model };
   },
 });
