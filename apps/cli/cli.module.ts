@@ -1,7 +1,10 @@
 import { Module } from '@nestjs/common';
 import { GraphCommand } from './commands/graph.command';
 import { GraphRunCommand } from './commands/graph-run.command';
+import { StartCommand } from './commands/start.command';
+import { StatusCommand } from './commands/status.command';
+import { StopCommand } from './commands/stop.command';
 import { Program } from './program';
 
-@Module({ providers: [Program, GraphCommand, GraphRunCommand] })
+@Module({ providers: [Program, StartCommand, StopCommand, StatusCommand, GraphCommand, GraphRunCommand] })
 export class CliModule {}

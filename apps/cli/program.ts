@@ -24,6 +24,11 @@ export abstract class ProgramCommand extends CommandRunner {
   }
 }
 
+/** Examples below a command's help: help is read by people who want to do something. */
+export function helpAfter(command: Command, examples: readonly string[]): void {
+  command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`);
+}
+
 /** A command that only holds others. */
 export abstract class CommandGroup extends ProgramCommand {
   override setCommand(command: Command): this {
