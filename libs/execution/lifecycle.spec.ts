@@ -24,6 +24,7 @@ const INPUTS: { readonly [T in RunInput['type']]: Extract<RunInput, { type: T }>
   removed: { type: 'removed', reason: REASON },
   rekeyed: { type: 'rekeyed', reason: REASON },
   adopted: { type: 'adopted' },
+  restarted: { type: 'restarted' },
 };
 
 const STATES = {
@@ -59,6 +60,7 @@ const TABLE: { readonly [S in keyof typeof STATES]: Cells } = {
     cancel: 'ended cancelled: end queued as cancelled (execution_stopped)',
     shutdown: 'ended interrupted: end queued as interrupted (execution_stopped)',
     removed: 'ended failed: end queued as failed (execution_error)',
+    restarted: 'ended interrupted: end queued as interrupted (execution_stopped)',
   },
   starting: {
     committed: 'running: execute',
@@ -78,6 +80,7 @@ const TABLE: { readonly [S in keyof typeof STATES]: Cells } = {
   },
   'here, not begun': {
     row_lost: GONE_RUNNING,
+    restarted: 'ended interrupted: end running as interrupted (execution_stopped)',
     started: 'running, started: record_start',
     finished: SUCCEEDED_HERE,
     executor_error: FAILED_HERE,
@@ -87,6 +90,7 @@ const TABLE: { readonly [S in keyof typeof STATES]: Cells } = {
   },
   here: {
     row_lost: GONE_RUNNING,
+    restarted: 'ended interrupted: end running as interrupted (execution_stopped)',
     finished: SUCCEEDED_HERE,
     executor_error: FAILED_HERE,
     storage_failed: BROKEN_HERE,
@@ -95,6 +99,7 @@ const TABLE: { readonly [S in keyof typeof STATES]: Cells } = {
   },
   'here, stopping': {
     row_lost: GONE_RUNNING,
+    restarted: 'ended interrupted: end running as interrupted (execution_stopped)',
     finished: SUCCEEDED_HERE,
     executor_error: FAILED_HERE,
     storage_failed: BROKEN_HERE,

@@ -41,7 +41,9 @@ export type RunInput =
   | { readonly type: 'removed'; readonly reason: Reason }
   | { readonly type: 'rekeyed'; readonly reason: Reason }
   /** A restarted server takes over a run that a worker may still execute. */
-  | { readonly type: 'adopted' };
+  | { readonly type: 'adopted' }
+  /** A restarted server finds a run that nobody can go on with. */
+  | { readonly type: 'restarted' };
 
 /** The part of an outcome that decides how the run is filed. */
 export type EndReport = Pick<RunOutcome, 'status' | 'error' | 'reason' | 'failed_nodes' | 'skipped_nodes'>;
@@ -109,6 +111,8 @@ function whileQueued(state: In<'queued'>, input: RunInput): Step {
       return ended(['queued'], stopped('shutdown'));
     case 'removed':
       return ended(['queued'], failed(input.reason));
+    case 'restarted':
+      return ended(['queued'], lost(reasonOf('server_restarted')));
     case 'row_lost':
       return go({ at: 'gone' }, { do: 'forget' });
     // A worker whose credential was replaced may come back: what waits for it goes on waiting.
@@ -159,6 +163,7 @@ function whileStarting(state: In<'starting'>, input: RunInput): Step {
     case 'grace_over':
     case 'returned':
     case 'adopted':
+    case 'restarted':
       return stay(state);
   }
 }
@@ -201,6 +206,8 @@ function whileRunning(state: In<'running'>, input: RunInput): Step {
             { do: 'mark', from: 'running', status: 'disconnected' },
             { do: 'adopt' },
           );
+    case 'restarted':
+      return state.local ? ended(['running'], lost(reasonOf('server_restarted'))) : stay(state);
     case 'row_lost':
       return go({ at: 'gone' }, { do: 'abort', reason: 'lost' }, { do: 'forget' });
     case 'placed':
@@ -244,6 +251,7 @@ function whileDisconnected(state: In<'disconnected'>, input: RunInput): Step {
     case 'started':
     case 'disconnected':
     case 'returned':
+    case 'restarted':
       return stay(state);
   }
 }

@@ -52,5 +52,5 @@ export function checkCanvasSubmission(message: unknown): CanvasSubmission {
     const rule = `"changed_nodes" must be a list of node ids; it is ${shown(changed)}`;
     throw new CodedError('invalid_body', rule, { field: 'changed_nodes' });
   }
-  return { ...checked, changedNodes: changed as readonly string[] };
+  return { ...checked, changedNodes: changed };
 }

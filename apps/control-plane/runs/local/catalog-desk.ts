@@ -1,0 +1,25 @@
+import type { GraphFile, GraphIssue } from '@cdui/protocol';
+import { CodedError } from '@cdui/protocol';
+import type { CatalogClient } from '../../catalog-thread/catalog.client';
+import type { GraphDesk, PreparedGraph } from '../world';
+
+/** Problems that the message itself tells; `issues` has all of them. */
+const TOLD = 3;
+
+/** Asks the catalogue's thread: this one never runs node code. */
+export class CatalogDesk implements GraphDesk {
+  constructor(private readonly catalog: CatalogClient) {}
+
+  async prepare(graph: GraphFile, withProvenance: boolean): Promise<PreparedGraph> {
+    const text = JSON.stringify(graph);
+    const { issues, scrubbed, provenance } = await this.catalog.call('prepare', text, withProvenance);
+    if (issues.length > 0) throw refused(issues);
+    return { text: scrubbed ?? text, hadSecrets: scrubbed !== null, provenance };
+  }
+}
+
+function refused(issues: readonly GraphIssue[]): CodedError {
+  const told = issues.slice(0, TOLD).map(({ message }) => message);
+  const more = issues.length > TOLD ? `; and ${issues.length - TOLD} more problems` : '';
+  return new CodedError('invalid_graph', `The graph cannot run: ${told.join('; ')}${more}`, { issues });
+}

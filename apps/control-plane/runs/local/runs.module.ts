@@ -1,0 +1,108 @@
+import {
+  type BeforeApplicationShutdown,
+  Global,
+  Inject,
+  Injectable,
+  Logger,
+  Module,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import type { Clock, EventStore, Ids, RunStore } from '@cdui/execution';
+import { InProcessExecutor } from '@cdui/run-host/client';
+import { CatalogClient } from '../../catalog-thread/catalog.client';
+import { SETTINGS, type Settings } from '../../config/settings';
+import { ConsoleLogs } from '../../events/console-logs';
+import { EventLog } from '../../events/event-log';
+import { Boot } from '../../system/boot';
+import { CLOCK, EVENT_STORE, EXECUTOR, IDS, RUN_STORE } from '../../tokens';
+import { CatalogDesk } from './catalog-desk';
+import { LocalMachine } from './local-machine';
+import { LocalRunFiles } from './local-run-files';
+import { RunService } from '../run-service';
+import { Runs } from '../runs';
+
+/** How long running runs may take to stop when the server does. In milliseconds. */
+const STOP_GRACE_MS = 5_000;
+/** What a run that does not stop needs to be ended, on top. */
+const FORCE_MS = 500;
+
+/** Begins with what an earlier server left, and ends with nothing running. */
+@Injectable()
+export class RunsLifetime implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  /** Runs that went on when their time was over: a thread that computes must not be ended with the process. */
+  unfinished = 0;
+
+  constructor(
+    @Inject(RunService) private readonly runs: RunService,
+    @Inject(EXECUTOR) private readonly executor: InProcessExecutor,
+    @Inject(Boot) private readonly boot: Boot,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.runs.recover();
+    this.executor.prepare();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.boot.stopping = true;
+    this.unfinished = await this.runs.shutdown(STOP_GRACE_MS + FORCE_MS);
+    if (this.unfinished === 0) await this.executor.close();
+  }
+}
+
+/** The runs of this server. */
+@Global()
+@Module({
+  providers: [
+    {
+      provide: EXECUTOR,
+      inject: [SETTINGS],
+      useFactory: ({ customNodesDir }: Settings) =>
+        new InProcessExecutor({ spare: true, customNodes: customNodesDir, graceMs: STOP_GRACE_MS }),
+    },
+    {
+      provide: RunService,
+      inject: [SETTINGS, RUN_STORE, EVENT_STORE, EventLog, ConsoleLogs, EXECUTOR, CLOCK, IDS, CatalogClient],
+      useFactory: makeRunService,
+    },
+    { provide: Runs, useExisting: RunService },
+    RunsLifetime,
+  ],
+  exports: [Runs, RunService, EXECUTOR, RunsLifetime],
+})
+export class RunsModule {}
+
+function makeRunService(
+  settings: Settings,
+  store: RunStore,
+  events: EventStore,
+  log: EventLog,
+  consoleLogs: ConsoleLogs,
+  executor: InProcessExecutor,
+  clock: Clock,
+  ids: Ids,
+  catalog: CatalogClient,
+): RunService {
+  const logger = new Logger('runs');
+  return new RunService({
+    store,
+    events,
+    log,
+    executor,
+    clock,
+    ids,
+    graphs: new CatalogDesk(catalog),
+    machine: new LocalMachine(settings.customNodesDir),
+    files: new LocalRunFiles(settings, consoleLogs),
+    limits: {
+      slots: {
+        gpu: settings.runQueueMaxConcurrentGpu,
+        cpu: settings.runQueueMaxConcurrentCpu,
+        overrides: settings.runQueueMaxConcurrent,
+      },
+      interactive: settings.runInteractiveMaxConcurrent,
+      keepLast: settings.runRetentionKeepLast,
+    },
+    report: (what, error) => logger.error({ msg: what, error: error instanceof Error ? error.stack : String(error) }),
+  });
+}

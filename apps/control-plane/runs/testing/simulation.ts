@@ -1,0 +1,111 @@
+import type { RunStore } from '@cdui/execution';
+import { MemoryDatabase } from '@cdui/execution/testing/memory-stores';
+import type { GraphFile, RunSubmitted } from '@cdui/protocol';
+import { CodedError } from '@cdui/protocol';
+import { RunService } from '../run-service';
+import type { GraphDesk, PreparedGraph, RunLimits, RunWorld } from '../world';
+import { FakeExecutor } from './fake-executor';
+import { StoreLog } from './store-log';
+import { VirtualClock } from './virtual-clock';
+
+export const GRAPH: GraphFile = { name: 'graph', nodes: [{ id: 'a', type: 'Start' }], edges: [] };
+const LIMITS: RunLimits = { slots: { gpu: 1, cpu: 2, overrides: '' }, interactive: 2, keepLast: -1 };
+
+/** Graphs with a node of type `Bad` cannot run; a param `key` is a secret. */
+class FakeDesk implements GraphDesk {
+  async prepare(graph: GraphFile): Promise<PreparedGraph> {
+    if (graph.nodes.some(({ type }) => type === 'Bad')) {
+      throw new CodedError('invalid_graph', 'The graph cannot run', { issues: [] });
+    }
+    const text = JSON.stringify(graph);
+    const scrubbed = text.replace(/"key":"[^"]+"/g, '"key":""');
+    return { text: scrubbed, hadSecrets: scrubbed !== text, provenance: null };
+  }
+}
+
+export interface Choices {
+  readonly limits?: Partial<RunLimits>;
+  readonly devices?: readonly string[];
+  readonly database?: MemoryDatabase;
+  readonly clock?: VirtualClock;
+  /** Stands between the runs and their stores, to do what a broken program would. */
+  readonly tamper?: (world: RunWorld) => RunWorld;
+  readonly firstId?: number;
+}
+
+/** A run service and all of its world, in memory. */
+export class Simulation {
+  readonly database: MemoryDatabase;
+  readonly clock: VirtualClock;
+  readonly executor = new FakeExecutor();
+  readonly log: StoreLog;
+  readonly service: RunService;
+  readonly reports: string[] = [];
+  readonly removed: string[] = [];
+  private lastId: number;
+
+  constructor(private readonly choices: Choices = {}) {
+    this.database = choices.database ?? new MemoryDatabase();
+    this.clock = choices.clock ?? new VirtualClock();
+    this.lastId = choices.firstId ?? 0;
+    this.log = new StoreLog(this.database.events, this.clock);
+    const { devices = ['cpu'], limits, tamper = (world: RunWorld) => world } = choices;
+    this.service = new RunService(
+      tamper({
+        store: this.database.runs,
+        events: this.database.events,
+        log: this.log,
+        executor: this.executor,
+        clock: this.clock,
+        ids: { runId: () => (++this.lastId).toString(16).padStart(32, '0') },
+        graphs: new FakeDesk(),
+        machine: { devices, fingerprint: () => ({ digest: 'digest', document: '{}' }) },
+        files: {
+          folders: () => ({
+            ...{ data: '/d', models: '/m', images: '/i', files: '/f', graphs: '/g', datasets: '/s', output: '/o' },
+            customNodes: null,
+          }),
+          remove: async (id) => void this.removed.push(id),
+        },
+        limits: { ...LIMITS, ...limits },
+        report: (what) => void this.reports.push(what),
+      }),
+    );
+  }
+
+  get store(): RunStore {
+    return this.database.runs;
+  }
+
+  submit(options: Readonly<Record<string, unknown>> = {}, graph: GraphFile = GRAPH): Promise<RunSubmitted> {
+    return this.service.submit({ graph, options });
+  }
+
+  /** What a program finds that starts after this one was killed. */
+  crash(): Simulation {
+    return new Simulation({
+      ...this.choices,
+      database: this.database.crash(),
+      clock: this.clock,
+      firstId: this.lastId,
+    });
+  }
+
+  async status(id: string): Promise<string | undefined> {
+    return (await this.store.get(id))?.status;
+  }
+
+  /** Types of the run's events, in order; cursors must be 1, 2, 3, ... */
+  async events(id: string): Promise<readonly string[]> {
+    const { events } = await this.database.events.read(id, 0, 10_000, Infinity);
+    events.forEach(({ cursor }, index) => {
+      if (cursor !== index + 1) throw new Error(`Run ${id}: event ${index + 1} has cursor ${cursor}`);
+    });
+    return events.map(({ type }) => type);
+  }
+}
+
+/** Lets everything happen that needs no time and no one. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

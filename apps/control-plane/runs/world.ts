@@ -1,0 +1,70 @@
+import type { Clock, EventStore, Executor, Ids, RunStore } from '@cdui/execution';
+import type { GraphFile, RunFolders } from '@cdui/protocol';
+import type { LimitSettings } from '@cdui/scheduling';
+import type { EventLog } from '../events/event-log';
+
+/** A graph that may run, and what is stored of it. */
+export interface PreparedGraph {
+  /** The graph file as JSON text, secret parameters blank. */
+  readonly text: string;
+  readonly hadSecrets: boolean;
+  /** A record for each node that will execute; null when not asked for. */
+  readonly provenance: readonly NodeProvenance[] | null;
+}
+
+/** Where a node's code comes from. */
+export interface NodeProvenance {
+  readonly node_id: string;
+  readonly type: string;
+  /** sha256 of the canonical JSON of the type's definition. */
+  readonly definition_hash: string;
+  readonly source: 'builtin' | 'custom';
+  /** The custom node file and its sha256; null for built-in types. */
+  readonly file: string | null;
+  readonly file_hash: string | null;
+}
+
+/** Looks at graphs where the node types are known. */
+export abstract class GraphDesk {
+  /** @throws CodedError `invalid_graph` with `params.issues` when a run of it could not start */
+  abstract prepare(graph: GraphFile, withProvenance: boolean): Promise<PreparedGraph>;
+}
+
+/** The computer that the server runs on. */
+export abstract class Machine {
+  /** Devices that a runtime serves here, such as `cpu` and `cuda:0`. */
+  abstract readonly devices: readonly string[];
+  /** What a run's results may depend on, and its digest. */
+  abstract fingerprint(runtime: unknown): { readonly digest: string; readonly document: string };
+}
+
+/** Files of runs. */
+export abstract class RunFiles {
+  abstract folders(runId: string): RunFolders;
+  /** Removes what only this run's entry gave a meaning: captured outputs, periodic checkpoints, the console log. */
+  abstract remove(runId: string): Promise<void>;
+}
+
+export interface RunLimits {
+  readonly slots: LimitSettings;
+  /** Canvas runs at a time. */
+  readonly interactive: number;
+  /** Ended runs that are kept; negative: all of them. */
+  readonly keepLast: number;
+}
+
+/** All that runs are given from outside; nothing else reaches them, so that a simulation can be all of it. */
+export interface RunWorld {
+  readonly store: RunStore;
+  readonly events: EventStore;
+  readonly log: EventLog;
+  readonly executor: Executor;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly graphs: GraphDesk;
+  readonly machine: Machine;
+  readonly files: RunFiles;
+  readonly limits: RunLimits;
+  /** Tells whoever looks after the server what no request can be answered with. */
+  readonly report: (what: string, error: unknown) => void;
+}
