@@ -3,10 +3,12 @@ import type { Server } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Express } from 'express';
 import { AppModule } from './app.module';
-import { bodyGuard, continueGuard, corsOptions, hostGuard, tokenGuard } from './auth/request-guards';
+import { bodyGuard, continueGuard, corsOptions, hostGuard, securityHeaders, tokenGuard } from './auth/request-guards';
 import { SessionToken } from './auth/session-token';
 import type { Settings } from './config/settings';
+import { servePages } from './openapi/pages';
 import { ErrorFilter } from './system/error.filter';
 import { jsonBody } from './system/json-body';
 import { ServerAddress } from './system/server-address';
@@ -28,8 +30,14 @@ export async function startServer(settings: Settings): Promise<RunningServer> {
   // Node would tell a client that asks first to go on, before any guard has looked at the request.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   app.enableShutdownHooks();
-  await app.listen(settings.port, settings.host);
-  await app.get(SessionToken).write(settings.userDataDir);
+  try {
+    await app.listen(settings.port, settings.host);
+    await app.get(SessionToken).write(settings.userDataDir);
+  } catch (error) {
+    // Threads and the database are there already; without this the process would stay, and answer nobody.
+    await app.close();
+    throw error;
+  }
   return { app, url: address.url };
 }
 
@@ -44,10 +52,12 @@ export async function createApp(settings: Settings): Promise<NestExpressApplicat
   const allowlist = (): ServerAddress['allowlist'] => address.allowlist;
   app.disable('x-powered-by');
   app.setGlobalPrefix('api');
-  app.use(hostGuard(allowlist));
+  app.set('etag', false);
+  app.use(securityHeaders, hostGuard(allowlist));
   app.enableCors(corsOptions(settings.corsOrigins));
   app.use(tokenGuard(app.get(SessionToken), allowlist));
   app.use(bodyGuard(settings.maxRunBodyBytes), continueGuard, jsonBody(settings.maxRunBodyBytes));
+  servePages(app.getHttpAdapter().getInstance());
   app.useGlobalPipes(queryValidation());
   app.useGlobalFilters(new ErrorFilter());
   return app;

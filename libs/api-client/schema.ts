@@ -511,10 +511,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /**
-     * Lines of what a run printed that hold a text
-     * @description Case does not count.
-     */
+    /** Lines of what a run printed that hold a text */
     get: operations['log_search'];
     put?: never;
     post?: never;

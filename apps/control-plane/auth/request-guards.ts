@@ -5,6 +5,16 @@ import { TOKEN_HEADER, type SessionToken } from './session-token';
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
+/** Keeps browsers from guessing what an answer is, from showing it inside another page, and from telling other sites an address with a token in it. */
+export function securityHeaders(_request: Request, response: Response, next: NextFunction): void {
+  response.set({
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    'Referrer-Policy': 'no-referrer',
+  });
+  next();
+}
+
 /** Refuses requests for a name that is not this server's: 421. */
 export function hostGuard(allowlist: () => HostAllowlist | null): RequestHandler {
   return (request, response, next) => {

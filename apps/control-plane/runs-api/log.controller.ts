@@ -66,7 +66,6 @@ export class LogController {
     response.type('text/plain; charset=utf-8').set({
       'Cache-Control': 'no-store',
       'Accept-Ranges': 'bytes',
-      'X-Content-Type-Options': 'nosniff',
     });
     const { range } = request.headers;
     if (range !== undefined && (await this.sendRange(id, range, state, response))) return;
@@ -106,7 +105,7 @@ export class LogController {
   }
 
   @Get(':id/log/search')
-  @ApiOperation({ summary: 'Lines of what a run printed that hold a text', description: 'Case does not count.' })
+  @ApiOperation({ summary: 'Lines of what a run printed that hold a text' })
   @RunIdParam()
   @ApiOkResponse({ type: LogSearchDto })
   @Refuses(NOT_FOUND, SHAPE)

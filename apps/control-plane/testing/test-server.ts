@@ -31,13 +31,15 @@ export class TestServer {
     readonly folder: string,
   ) {}
 
+  /** `{folder}` in the value of a variable stands for the server's folder. */
   static async start(
     env: Readonly<Record<string, string>> = {},
     prepare: (folder: string) => void = () => undefined,
   ): Promise<TestServer> {
     const folder = mkdtempSync(join(tmpdir(), 'cdui-server-'));
     prepare(folder);
-    const settings = readSettings({ CODEFYUI_PORT: '0', CODEFYUI_USER_DATA_DIR: folder, ...env });
+    const given = Object.entries(env).map(([name, value]) => [name, value.replace('{folder}', folder)] as const);
+    const settings = readSettings({ CODEFYUI_PORT: '0', CODEFYUI_USER_DATA_DIR: folder, ...Object.fromEntries(given) });
     return new TestServer(await startServer(settings), folder);
   }
 
