@@ -14,7 +14,7 @@ const USAGE = `Usage: npm start
 Starts the server and keeps it in the foreground; Ctrl+C stops it. It takes no arguments. Variables:
   CODEFYUI_HOST                 address to listen on (127.0.0.1)
   CODEFYUI_PORT                 port to listen on (8000)
-  CODEFYUI_USER_DATA_DIR        where its data lies (~/.codefyui)
+  CODEFYUI_USER_DATA_DIR        where its data lies (~/.codefyui; with npm start .codefyui/ in the clone)
   CODEFYUI_CUSTOM_NODES_DIR     folder of your own nodes (data/custom_nodes below it)
   CODEFYUI_PRESETS_DIR          folder of your own presets (data/presets below it)
   CODEFYUI_EXTRA_ALLOWED_HOSTS  further values of the Host header, comma-separated
