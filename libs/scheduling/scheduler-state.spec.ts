@@ -85,6 +85,31 @@ describe('SchedulerState', () => {
     expect(placedIds(state)).toEqual(['b']);
   });
 
+  it('lets a run that must be alone wait for what runs, and nobody past it', () => {
+    const state = scheduler();
+    state.submit(run('a'));
+    expect(placedIds(state)).toEqual(['a']);
+    state.submit({ ...run('alone'), alone: true });
+    state.submit(run('b'));
+    state.submit(run('c', ['cuda:0']));
+    expect(placedIds(state)).toEqual([]);
+    state.release('a');
+    expect(placedIds(state)).toEqual(['alone']);
+    state.release('alone');
+    expect(placedIds(state)).toEqual(['b', 'c']);
+  });
+
+  it('opens the gate when the run that waits for it is taken out', () => {
+    const state = scheduler();
+    state.submit(run('a'));
+    expect(placedIds(state)).toEqual(['a']);
+    state.submit({ ...run('alone', ['cuda:1']), alone: true });
+    state.submit(run('b'));
+    expect(placedIds(state)).toEqual([]);
+    state.remove('alone');
+    expect(placedIds(state)).toEqual(['b']);
+  });
+
   it('says why a run waits when it is more than a busy slot', () => {
     const state = scheduler(['cpu']);
     for (const id of ['a', 'b', 'c']) state.submit(run(id));
@@ -121,7 +146,12 @@ describe('SchedulerState', () => {
   const stepArbitrary = fc.oneof(
     {
       weight: 5,
-      arbitrary: fc.record({ do: fc.constant('submit' as const), devices: devicesArbitrary, away: fc.nat(9) }),
+      arbitrary: fc.record({
+        do: fc.constant('submit' as const),
+        devices: devicesArbitrary,
+        away: fc.nat(9),
+        alone: fc.nat(4),
+      }),
     },
     { weight: 5, arbitrary: fc.record({ do: fc.constant('next' as const) }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('release' as const), pick: fc.nat() }) },
@@ -183,6 +213,7 @@ describe('SchedulerState', () => {
                 devices: step.devices,
                 queueKey: `${worker}/${step.devices.join('+')}`,
                 queueSeq: seq++,
+                ...(step.alone === 0 && { alone: true }),
               };
               state.submit(submitted);
               slow.waiting.push(submitted);

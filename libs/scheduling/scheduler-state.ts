@@ -14,6 +14,8 @@ export interface WaitingRun extends Queued {
   readonly worker: string;
   /** Takes all of them in one step; executes on the first. */
   readonly devices: readonly string[];
+  /** Whether nothing else may run on its machine meanwhile: the gate of seeded runs. */
+  readonly alone?: boolean;
 }
 
 /** Where a run executes and what it holds there until it is released. */
@@ -37,6 +39,7 @@ export interface WorkerState {
  *
  * A front that needs several slots reserves those it cannot have yet: later fronts count a reservation as if the run were there, so that
  * steady traffic on one of its devices cannot starve it. Reservations follow the order of submission, so two sets never wait for each other.
+ * A front that must be alone keeps its whole machine free in the same way, until what runs there is over.
  */
 export class SchedulerState {
   private readonly queues = new Map<string, RunQueue<WaitingRun>>();
@@ -92,11 +95,14 @@ export class SchedulerState {
   /** Places the oldest front that fits and takes its slots; null when none does. */
   next(): Placed | null {
     const reserved = new SlotCounts();
+    const keptFree = new Set<string>();
     for (const run of this.fronts()) {
       if (this.obstacle(run)) continue;
       const slots = run.devices.map((device) => ({ worker: run.worker, device }));
-      if (slots.every((slot) => this.hasRoom(slot, reserved))) return this.place(run, slots);
-      if (slots.length > 1) reserved.add(slots);
+      const admitted = !keptFree.has(run.worker) && this.gateIsOpen(run);
+      if (admitted && slots.every((slot) => this.hasRoom(slot, reserved))) return this.place(run, slots);
+      if (run.alone) keptFree.add(run.worker);
+      else if (slots.length > 1) reserved.add(slots);
     }
     return null;
   }
@@ -121,6 +127,14 @@ export class SchedulerState {
   private fronts(): readonly WaitingRun[] {
     const fronts = [...this.queues.values()].flatMap(({ front }) => front ?? []);
     return fronts.sort((a, b) => a.queueSeq - b.queueSeq);
+  }
+
+  /** Whether what runs on its machine lets the run in, and it them. */
+  private gateIsOpen({ worker, alone }: WaitingRun): boolean {
+    for (const placed of this.held.values()) {
+      if (placed.worker === worker && (alone || placed.run.alone)) return false;
+    }
+    return true;
   }
 
   private hasRoom(slot: Slot, reserved: SlotCounts): boolean {

@@ -108,6 +108,23 @@ describe('RunService', () => {
     });
   });
 
+  it('lets a seeded run of the queue run alone, in its turn', async () => {
+    const world = new Simulation();
+    const ids = [];
+    for (const seed of [null, 3, null, null]) ids.push((await world.submit({ seed })).run_id);
+    const running = async (): Promise<boolean[]> =>
+      Promise.all(ids.map(async (id) => (await world.status(id)) === 'running'));
+    await settle();
+    expect(await running()).toEqual([true, false, false, false]);
+    world.executor.get(ids[0]!).end();
+    await settle();
+    expect(await running()).toEqual([false, true, false, false]);
+    expect(await world.submit({ lane: 'interactive', seed: 4 })).toMatchObject({ status: 'running' });
+    world.executor.get(ids[1]!).crash();
+    await settle();
+    expect(await running()).toEqual([false, false, true, true]);
+  });
+
   it('takes device, seed and determinism from the graph when the options leave them open', async () => {
     const world = new Simulation({ devices: ['cpu', 'cuda:0'] });
     const graph = { ...GRAPH, settings: { device: 'cuda', seed: 5, deterministic: true } };

@@ -105,11 +105,13 @@ export class RunService extends Runs {
     this.refuseWhenStopping();
     const id = world.ids.runId();
     const queueSeq = this.nextSeq++;
+    const engine = engineOptions(graph, options, place.devices[0] ?? 'cpu', request.changedNodes ?? null);
+    const alone = engine.seed !== null;
     const live = this.begin({
       id,
       lane: options.lane,
-      waiting: { id, worker: LOCAL, devices: place.devices, queueKey: place.queueKey, queueSeq },
-      options: engineOptions(graph, options, place.devices[0] ?? 'cpu', request.changedNodes ?? null),
+      waiting: { id, worker: LOCAL, devices: place.devices, queueKey: place.queueKey, queueSeq, alone },
+      options: engine,
       warnings: place.warning ? [place.warning] : [],
       provenance: prepared.provenance,
       executor: request.session?.executor ?? world.executor,

@@ -43,7 +43,12 @@ export class SlowScheduler {
         const limit = this.limits.of({ worker: run.worker, device });
         return this.used(run.worker, device) + olderSets.length < limit;
       };
-      if (!run.devices.every(room)) continue;
+      const beside = this.held.filter((placed) => placed.worker === run.worker);
+      const gated =
+        (run.alone && beside.length > 0) ||
+        beside.some((placed) => placed.run.alone) ||
+        fronts.some((other) => other.alone && other.queueSeq < run.queueSeq && other.worker === run.worker);
+      if (gated || !run.devices.every(room)) continue;
       const slots = run.devices.map((device) => ({ worker: run.worker, device }));
       const placed: Placed = { run, worker: run.worker, devices: run.devices, slots };
       this.waiting = this.waiting.filter((other) => other !== run);
