@@ -1,11 +1,19 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import type { Logger } from 'pino';
 import type { Settings } from './config/settings';
+import { DatabaseModule } from './database/database.module';
+import { EventsModule } from './events/events.module';
 import { HttpModule } from './http.module';
+import { RunsModule } from './runs/local/runs.module';
 import { CoreModule } from './system/core.module';
+import { loggingModule } from './system/logging.module';
 
 @Module({})
 export class AppModule {
-  static with(settings: Settings): DynamicModule {
-    return { module: AppModule, imports: [CoreModule.with(settings), HttpModule] };
+  static with(settings: Settings, log: Logger): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [loggingModule(log), CoreModule.with(settings), DatabaseModule, EventsModule, RunsModule, HttpModule],
+    };
   }
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { capPayload, DEFAULT_PAYLOAD_CAP_BYTES, jsonBytes } from './cap-payload';
+import { capPayloadText, capPayload, DEFAULT_PAYLOAD_CAP_BYTES, jsonBytes } from './cap-payload';
 
 const image = (size: number) => ({
   output_kind: 'image',
@@ -83,6 +83,7 @@ describe('capPayload', () => {
         expect(typeof capped.error).toBe('string');
         expect(value.error.startsWith(capped.error.replace(/\.\.\. \[truncated\]$/, ''))).toBe(true);
         expect(capPayload(capped, cap)).toEqual(capped);
+        expect(capPayloadText(value, cap)).toBe(JSON.stringify(capped));
       }),
     );
   });

@@ -25,6 +25,17 @@ export function capPayload<P extends object>(payload: P, capBytes: number = DEFA
   return (jsonBytes(cut) <= capBytes ? cut : remains(plain, bytes, capBytes)) as P;
 }
 
+/**
+ * The JSON text of the payload, capped: `JSON.stringify(capPayload(payload, capBytes))`, but what is small enough (nearly everything) is gone through
+ * only once.
+ */
+export function capPayloadText(payload: object, capBytes: number = DEFAULT_PAYLOAD_CAP_BYTES): string {
+  const text = JSON.stringify(payload);
+  // No character of a string takes more than three bytes.
+  if (text.length * 3 <= capBytes || new TextEncoder().encode(text).length <= capBytes) return text;
+  return JSON.stringify(capPayload(payload, capBytes));
+}
+
 /** Bytes of the value's JSON text in UTF-8. */
 export function jsonBytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value) ?? '').length;

@@ -10,6 +10,7 @@ const WORDINGS = {
   server_draining: () => 'the server is stopping and starts no more runs',
   server_stopped: () => 'The server was stopped before the run was over',
   server_restarted: () => 'The server ended before the run was over',
+  storage_failed: ({ reason }) => `What the run reported could not be stored: ${String(reason)}`,
   start_failed: () => 'The run could not be started: the server’s log has the details',
   executor_failed: () => 'The run ended because of a defect in the server: its log has the details',
   some_nodes_failed: ({ count, first }) =>

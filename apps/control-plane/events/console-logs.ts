@@ -15,6 +15,8 @@ export abstract class ConsoleLogs {
   abstract append(runId: string, text: string): void;
   /** Resolves when all that was appended is in the file. Wakes up whoever waits. */
   abstract close(runId: string): Promise<void>;
+  /** Resolves when all that was appended to any log is in the files. */
+  abstract flush(): Promise<void>;
   /** Empty when the run printed nothing from the offset on. */
   abstract read(runId: string, offset: number, limit: number): Promise<LogPart>;
   /** Resolves when there may be bytes beyond the offset, when the log is closed, or after `ms`; at once when the signal is or gets aborted. */

@@ -27,6 +27,9 @@ export interface RunRecorder extends RunSinks {
  * shown that is not stored.
  */
 export abstract class EventLog {
+  /** Events made durable since this program started. */
+  recorded = 0;
+
   /** Begins to record a run; its cursors go on from the last one stored. */
   abstract open(run: LoggedRun): Promise<RunRecorder>;
 
@@ -41,6 +44,9 @@ export abstract class EventLog {
    * signal is or gets aborted. Costs the writer nothing but waking up the reader.
    */
   abstract wait(runId: string, after: number, ms: number, signal?: AbortSignal): Promise<void>;
+
+  /** Resolves when all that was reported so far is durable or has failed. */
+  abstract flush(): Promise<void>;
 
   /** Forgets what is in memory of a deleted run, and wakes up its readers. */
   abstract forget(runId: string): void;

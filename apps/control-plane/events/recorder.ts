@@ -1,0 +1,211 @@
+import {
+  type Clock,
+  type EventStore,
+  type NodeEvent,
+  METRIC_BATCH_POINTS,
+  type StoredArtifact,
+  type StoredEvent,
+  type StoredMetric,
+  capPayloadText,
+} from '@cdui/execution';
+import { type ArtifactPayload, CodedError, type MetricPoint, type WarningPayload, reasonOf } from '@cdui/protocol';
+import type { ConsoleLogs } from './console-logs';
+import type { LoggedRun, RunRecorder } from './event-log';
+
+/** Reports that wait for their commit before the run is asked to wait, and how many may be left when it goes on. */
+const HIGH_EVENTS = 8192;
+const HIGH_BYTES = 16 * 1024 * 1024;
+const LOW_SHARE = 0.25;
+/** A commit takes what came within this time, unless much came before. */
+const GATHER_MS = 4;
+const GATHER_EVENTS = 256;
+
+interface Batch {
+  readonly events: StoredEvent[];
+  readonly metrics: StoredMetric[];
+  readonly artifacts: StoredArtifact[];
+  bytes: number;
+}
+
+export interface RecorderParts {
+  readonly run: LoggedRun;
+  readonly store: EventStore;
+  readonly consoles: ConsoleLogs;
+  readonly clock: Clock;
+  readonly payloadCapBytes: number;
+  /** Where the stored log of the run ends. */
+  readonly from: { readonly cursor: number; readonly ts: number; readonly artifacts: number };
+  readonly onCommitted: (events: readonly StoredEvent[]) => void;
+}
+
+/**
+ * Takes in what one run reports: gives each event its cursor and time, and stores what has come while the commit before was under way as the next
+ * one. Nothing here waits, copies or parses; a payload becomes text once.
+ */
+export class Recorder implements RunRecorder {
+  private cursor: number;
+  private committed: number;
+  private ts: number;
+  private artifacts: number;
+  private pending: Batch = emptyBatch();
+  /** Events and bytes that are not committed. */
+  private outstanding = { events: 0, bytes: 0 };
+  private committing: Promise<void> | null = null;
+  private cancelGather: (() => void) | null = null;
+  private waiting: (() => void)[] = [];
+  private failed = false;
+  private closed = false;
+
+  constructor(private readonly parts: RecorderParts) {
+    ({ cursor: this.cursor, ts: this.ts, artifacts: this.artifacts } = parts.from);
+    this.committed = this.cursor;
+  }
+
+  started(): boolean {
+    this.parts.run.onStarted();
+    return this.below;
+  }
+
+  recordStart(): void {
+    this.push('execution_start', { run_id: this.parts.run.runId }, this.parts.clock.now());
+  }
+
+  recordWarning(warning: WarningPayload): void {
+    this.push('run_warning', warning, this.parts.clock.now());
+  }
+
+  emit(event: NodeEvent, atMs: number): boolean {
+    return this.push(event.type, event.payload, this.parts.run.startedAt + atMs);
+  }
+
+  /** One event for what comes together: whoever executes the run has gathered it, with `MetricBatcher`. */
+  recordMetrics(points: readonly MetricPoint[], atMs: number): boolean {
+    const { startedAt } = this.parts.run;
+    for (let i = 0; i < points.length; i += METRIC_BATCH_POINTS) {
+      const batch = points.length <= METRIC_BATCH_POINTS ? points : points.slice(i, i + METRIC_BATCH_POINTS);
+      this.push('metric', { points: batch }, startedAt + atMs);
+      if (this.closed || this.failed) break;
+      for (const { node_id, name, step, value } of batch) {
+        this.pending.metrics.push({ node_id, name, step, value: finite(value), ts: this.ts });
+      }
+    }
+    return this.below;
+  }
+
+  recordArtifact(artifact: ArtifactPayload, atMs: number): boolean {
+    if (this.closed || this.failed) return this.below;
+    const id = `a${this.artifacts + 1}`;
+    const below = this.push('artifact', { artifact_id: id, ...artifact }, this.parts.run.startedAt + atMs);
+    this.artifacts += 1;
+    const { kind, path, meta, node_id: nodeId } = artifact;
+    this.pending.artifacts.push({
+      id,
+      kind,
+      path,
+      meta,
+      nodeId,
+      backend: 'local',
+      mountLabel: null,
+      createdAt: this.ts,
+    });
+    return below;
+  }
+
+  warn(warning: WarningPayload, atMs: number): boolean {
+    return this.push('run_warning', warning, this.parts.run.startedAt + atMs);
+  }
+
+  console(text: string): boolean {
+    if (!this.closed) this.parts.consoles.append(this.parts.run.runId, text);
+    return this.below;
+  }
+
+  drained(): Promise<void> {
+    return this.below ? Promise.resolve() : new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.flush();
+  }
+
+  /** Resolves when all that was reported so far is durable or has failed. */
+  async flush(): Promise<void> {
+    const upTo = this.cursor;
+    while (!this.failed && this.committed < upTo) {
+      this.commitNow();
+      await this.committing;
+    }
+  }
+
+  private get below(): boolean {
+    return this.outstanding.events < HIGH_EVENTS && this.outstanding.bytes < HIGH_BYTES;
+  }
+
+  private push(type: string, payload: object, at: number): boolean {
+    if (this.closed || this.failed) return this.below;
+    // A reporter's clock may run ahead of ours, and ours may be set back.
+    this.ts = Math.max(this.ts, Math.min(Math.round(at), this.parts.clock.now()));
+    this.cursor += 1;
+    const text = capPayloadText(payload, this.parts.payloadCapBytes);
+    this.pending.events.push({ cursor: this.cursor, type, payload: text, ts: this.ts });
+    this.pending.bytes += text.length;
+    this.outstanding.events += 1;
+    this.outstanding.bytes += text.length;
+    if (this.committing === null) this.commitSoon();
+    return this.below;
+  }
+
+  private commitSoon(): void {
+    if (this.pending.events.length >= GATHER_EVENTS) this.commitNow();
+    else this.cancelGather ??= this.parts.clock.after(GATHER_MS, () => this.commitNow());
+  }
+
+  private commitNow(): void {
+    this.cancelGather?.();
+    this.cancelGather = null;
+    if (this.committing || this.failed || this.pending.events.length === 0) return;
+    this.committing = this.commit().finally(() => {
+      this.committing = null;
+      if (this.pending.events.length > 0) this.commitSoon();
+    });
+  }
+
+  private async commit(): Promise<void> {
+    const batch = this.pending;
+    this.pending = emptyBatch();
+    try {
+      await this.parts.store.append(this.parts.run.runId, batch);
+    } catch (error) {
+      this.fail(error);
+      return;
+    }
+    this.outstanding.events -= batch.events.length;
+    this.outstanding.bytes -= batch.bytes;
+    this.committed = batch.events.at(-1)!.cursor;
+    this.parts.onCommitted(batch.events);
+    if (this.outstanding.events <= HIGH_EVENTS * LOW_SHARE && this.outstanding.bytes <= HIGH_BYTES * LOW_SHARE)
+      this.letGo();
+  }
+
+  private fail(error: unknown): void {
+    this.failed = true;
+    this.pending = emptyBatch();
+    this.outstanding = { events: 0, bytes: 0 };
+    this.letGo();
+    const why = error instanceof CodedError ? (error.params['reason'] ?? error.message) : String(error);
+    this.parts.run.onFailed(reasonOf('storage_failed', { reason: why }));
+  }
+
+  private letGo(): void {
+    for (const resolve of this.waiting.splice(0)) resolve();
+  }
+}
+
+function emptyBatch(): Batch {
+  return { events: [], metrics: [], artifacts: [], bytes: 0 };
+}
+
+function finite(value: number | null): number | null {
+  return value !== null && Number.isFinite(value) ? value : null;
+}
