@@ -311,7 +311,9 @@ function failed(reason: Reason): RunEnd {
 
 /** How an executor's report is filed. A run that had to be ended by force because it did not stop was stopped all the same. */
 function endOf(outcome: EndReport, asked: StopReason | null): RunEnd {
-  const { status, error, reason, failed_nodes, skipped_nodes } = outcome;
+  const { status, error, failed_nodes, skipped_nodes } = outcome;
+  // Reports may carry more than the contract says.
+  const reason = coded(outcome.reason);
   switch (status) {
     case 'succeeded':
       return { status, error: null, reason: null, event: { type: 'execution_complete', payload: null } };
@@ -338,7 +340,7 @@ function endOf(outcome: EndReport, asked: StopReason | null): RunEnd {
 const PARTLY_FAILED = 'nodes_failed';
 
 function failedWith(error: string, reason: RunEnd['reason']): RunEnd {
-  return { status: 'failed', error, reason, event: { type: 'execution_error', payload: { error, ...coded(reason) } } };
+  return { status: 'failed', error, reason, event: { type: 'execution_error', payload: { error, ...reason } } };
 }
 
 function coded(reason: RunEnd['reason']): RunEnd['reason'] {

@@ -110,7 +110,7 @@ describe('RunService', () => {
 
   it('lets a seeded run of the queue run alone, in its turn', async () => {
     const world = new Simulation();
-    const ids = [];
+    const ids: string[] = [];
     for (const seed of [null, 3, null, null]) ids.push((await world.submit({ seed })).run_id);
     const running = async (): Promise<boolean[]> =>
       Promise.all(ids.map(async (id) => (await world.status(id)) === 'running'));

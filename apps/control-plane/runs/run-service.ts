@@ -160,6 +160,12 @@ export class RunService extends Runs {
     return { run_id: id, status: live.status, cancelled };
   }
 
+  /** Resolves when the run is not executed any more. */
+  async ended(id: string): Promise<void> {
+    // That its end could not be stored at the first try is told elsewhere.
+    await this.live.get(id)?.filed.catch(() => undefined);
+  }
+
   async retry(id: string): Promise<RunSubmitted> {
     this.refuseWhenStopping();
     const record = await this.existing(id);

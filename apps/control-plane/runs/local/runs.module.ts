@@ -1,25 +1,28 @@
 import {
-  type BeforeApplicationShutdown,
   Global,
   Inject,
   Injectable,
   Logger,
   Module,
   type OnApplicationBootstrap,
+  type OnModuleDestroy,
 } from '@nestjs/common';
 import type { Clock, EventStore, Ids, RunStore } from '@cdui/execution';
 import { InProcessExecutor } from '@cdui/run-host/client';
 import { CatalogClient } from '../../catalog-thread/catalog.client';
 import { SETTINGS, type Settings } from '../../config/settings';
+import { DatabaseModule } from '../../database/database.module';
 import { ConsoleLogs } from '../../events/console-logs';
 import { EventLog } from '../../events/event-log';
+import { EventsModule } from '../../events/events.module';
 import { Boot } from '../../system/boot';
 import { CLOCK, EVENT_STORE, EXECUTOR, IDS, RUN_STORE } from '../../tokens';
+import { CanvasSessionService } from '../canvas-session';
 import { CatalogDesk } from './catalog-desk';
 import { LocalMachine } from './local-machine';
 import { LocalRunFiles } from './local-run-files';
 import { RunService } from '../run-service';
-import { Runs } from '../runs';
+import { CanvasSessions, Runs } from '../runs';
 
 /** How long running runs may take to stop when the server does. In milliseconds. */
 const STOP_GRACE_MS = 5_000;
@@ -28,7 +31,7 @@ const FORCE_MS = 500;
 
 /** Begins with what an earlier server left, and ends with nothing running. */
 @Injectable()
-export class RunsLifetime implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class RunsLifetime implements OnApplicationBootstrap, OnModuleDestroy {
   /** Runs that went on when their time was over: a thread that computes must not be ended with the process. */
   unfinished = 0;
 
@@ -43,7 +46,8 @@ export class RunsLifetime implements OnApplicationBootstrap, BeforeApplicationSh
     this.executor.prepare();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
+  /** Comes before everything else is told that the server stops: what runs report must still find its way into the log. */
+  async onModuleDestroy(): Promise<void> {
     this.boot.stopping = true;
     this.unfinished = await this.runs.shutdown(STOP_GRACE_MS + FORCE_MS);
     if (this.unfinished === 0) await this.executor.close();
@@ -53,6 +57,7 @@ export class RunsLifetime implements OnApplicationBootstrap, BeforeApplicationSh
 /** The runs of this server. */
 @Global()
 @Module({
+  imports: [DatabaseModule, EventsModule],
   providers: [
     {
       provide: EXECUTOR,
@@ -66,9 +71,15 @@ export class RunsLifetime implements OnApplicationBootstrap, BeforeApplicationSh
       useFactory: makeRunService,
     },
     { provide: Runs, useExisting: RunService },
+    {
+      provide: CanvasSessions,
+      inject: [RunService, EXECUTOR],
+      useFactory: (runs: RunService, executor: InProcessExecutor) =>
+        new CanvasSessionService(runs, () => executor.session()),
+    },
     RunsLifetime,
   ],
-  exports: [Runs, RunService, EXECUTOR, RunsLifetime],
+  exports: [Runs, CanvasSessions, RunService, EXECUTOR, RunsLifetime],
 })
 export class RunsModule {}
 

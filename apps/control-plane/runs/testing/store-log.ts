@@ -1,16 +1,19 @@
 import type { Clock, EventPage, EventStore, RunSinks } from '@cdui/execution';
 import type { ArtifactPayload, MetricPoint, TerminalEvent, WarningPayload } from '@cdui/protocol';
 import type { CodedError } from '@cdui/protocol';
-import type { EventLog, LoggedRun, RunRecorder } from '../../events/event-log';
+import type { LoggedRun, RunRecorder } from '../../events/event-log';
+import { EventLog } from '../../events/event-log';
 
 /** The event log without anything clever: each report is one batch. Keeps what was published, in the order in which it was. */
-export class StoreLog implements EventLog {
+export class StoreLog extends EventLog {
   readonly published: { readonly runId: string; readonly cursor: number; readonly type: string }[] = [];
 
   constructor(
     private readonly store: EventStore,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super();
+  }
 
   async open(run: LoggedRun): Promise<RunRecorder> {
     return new StoreRecorder(run, this.store, this.clock, await this.store.lastCursor(run.runId));
@@ -25,6 +28,10 @@ export class StoreLog implements EventLog {
   }
 
   wait(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  flush(): Promise<void> {
     return Promise.resolve();
   }
 
