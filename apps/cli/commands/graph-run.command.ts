@@ -1,7 +1,7 @@
 import { Option, SubCommand } from 'nest-commander';
 import { ProgramCommand } from '../program';
 import type { GraphRunArguments } from '../graph-run/arguments';
-import { parseDevice, parseErrorMode, parseRetries, parseSeed } from '../graph-run/arguments';
+import { parseDevice, parseErrorMode, parseInput, parseRetries, parseSeed } from '../graph-run/arguments';
 import { runGraphFile } from '../graph-run/run-graph-file';
 
 @SubCommand({
@@ -53,6 +53,14 @@ export class GraphRunCommand extends ProgramCommand {
   @Option({ flags: '--json', description: 'print one JSON document on standard output and nothing else' })
   json(): boolean {
     return true;
+  }
+
+  @Option({
+    flags: '--input <name=value>',
+    description: 'give the GraphInput of this name a value, as JSON or text; may be repeated',
+  })
+  input(value: string, before?: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+    return parseInput(value, before);
   }
 
   @Option({

@@ -1,4 +1,4 @@
-import { parseDevice, parseErrorMode, parseRetries, parseSeed, runOptions } from './arguments';
+import { parseDevice, parseErrorMode, parseInput, parseRetries, parseSeed, runOptions } from './arguments';
 
 it.each([
   ['cpu', 'cpu'],
@@ -23,8 +23,22 @@ it.each([
   [parseSeed, '1e3'],
   [parseRetries, '11'],
   [parseErrorMode, 'ignore'],
+  [parseInput, 'a'],
+  [parseInput, '=1'],
 ] as const)('%p refuses %j', (parse, text) => {
   expect(() => parse(text)).toThrow(/^Give /);
+});
+
+it('gathers inputs by name, the last of a name and all that follows the first equals sign', () => {
+  const inputs = ['a=1', 'b=x=y', ' c =', 'a=2'].reduce<ReadonlyMap<string, string> | undefined>(
+    (before, text) => parseInput(text, before),
+    undefined,
+  );
+  expect([...inputs!]).toEqual([
+    ['a', '2'],
+    ['b', 'x=y'],
+    ['c', ''],
+  ]);
 });
 
 it('reads the largest seed and zero', () => {

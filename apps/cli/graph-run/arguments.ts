@@ -11,6 +11,8 @@ export interface GraphRunArguments {
   readonly maxRetries?: number;
   readonly verbose?: boolean;
   readonly json?: boolean;
+  /** Values of GraphInput nodes by name, as text. */
+  readonly input?: ReadonlyMap<string, string>;
   readonly dataDir?: string;
   readonly outputDir?: string;
 }
@@ -41,6 +43,13 @@ export function parseErrorMode(text: string): ErrorMode {
   const mode = ERROR_MODES.find((candidate) => candidate === text);
   if (mode === undefined) throw new InvalidArgumentError(`Give one of ${ERROR_MODES.join(', ')}.`);
   return mode;
+}
+
+/** Adds `NAME=VALUE` to those given before; of one name the last counts. */
+export function parseInput(text: string, before: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('Give NAME=VALUE.');
+  return new Map(before).set(text.slice(0, at).trim(), text.slice(at + 1));
 }
 
 function wholeNumber(text: string, max: number): number {

@@ -57,7 +57,7 @@ export async function runFile(
   const folders = chooseFolders(given, process.env, programRoot(), runId);
   // Node code and runtimes are loaded only now, so that help and mistakes cost nothing.
   const { checkGraph } = await import('@cdui/run-host/check-graph.js');
-  const checked = checkGraph(text, { customNodes: folders.run.customNodes, presets: folders.presets });
+  const checked = checkGraph(text, { customNodes: folders.run.customNodes, presets: folders.presets }, given.input);
   for (const problem of checked.problems) view.notice(problem);
   const name = checked.graph?.name ?? basename(path, extname(path));
   view.checked(

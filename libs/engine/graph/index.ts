@@ -3,6 +3,7 @@ export { graphContract, INPUT_TYPES, parseDefault } from './contract';
 export type { ContractInput, ContractOutput, ContractResult, GraphContract, GraphInputType } from './contract';
 export * from './expand';
 export type { PresetSource } from './flatten';
+export * from './give-inputs';
 export { catalogView } from './node-types';
 export * from './parse';
 export { planGraph } from './plan';
