@@ -1,0 +1,52 @@
+import { isTerminal, TERMINAL_EVENTS } from '@cdui/protocol';
+import type { Api, RunDetail, RunEvent } from '../client/api';
+import { type Connection, persistently } from '../client/persistence';
+
+/** Sees a run as it goes. */
+export interface Follower extends Connection {
+  /** It waits; called when it begins to, and when its place changes. */
+  waiting(run: RunDetail): void;
+  event(event: RunEvent): void;
+}
+
+/** While a run waits nothing is logged: its place is asked for this often, in seconds. */
+const POSITION_S = 2;
+/** A long poll's length, in seconds. */
+const WAIT_S = 25;
+
+type Server = Pick<Api, 'events' | 'run' | 'relocate'>;
+
+/**
+ * Follows a run from a cursor on until it has ended, and returns its last state. Every event is seen once, in order: after a lost connection
+ * it goes on behind the last one that came.
+ * @throws the signal's reason when it is aborted; the run does not notice
+ */
+export async function followRun(
+  api: Server,
+  id: string,
+  cursor: number,
+  follower: Follower,
+  signal: AbortSignal,
+): Promise<RunDetail> {
+  const persistence = { relocate: () => api.relocate(), connection: follower, signal };
+  const run = (): Promise<RunDetail> => persistently(() => api.run(id, signal), persistence);
+  let place = '';
+  for (let wait = 0, last = cursor; ;) {
+    const page = await persistently(() => api.events(id, last, wait, signal), persistence);
+    for (const event of page.events) {
+      if (event.cursor <= last) continue;
+      follower.event(event);
+      last = event.cursor;
+    }
+    const over = page.events.some(({ type }) => TERMINAL_EVENTS.some((terminal) => terminal === type));
+    if (over || (isTerminal(page.status) && page.events.length === 0)) return run();
+    const waits = page.status === 'queued';
+    if (waits) {
+      const row = await run();
+      const now = `${row.status} ${row.queue_position ?? ''} ${row.queue_reason ?? ''}`;
+      if (row.status === 'queued' && now !== place) follower.waiting(row);
+      place = now;
+    }
+    wait = waits ? POSITION_S : WAIT_S;
+  }
+}
