@@ -35,8 +35,29 @@ export type RunHostCommand =
     }
   | { readonly type: 'cancel'; readonly run_id: string; readonly reason: StopReason }
   | { readonly type: 'clear_cache' }
+  /** Drops modules that a session keeps for a graph, or for some of its nodes. Answered by `weights_reset`, at once. */
+  | {
+      readonly type: 'reset_weights';
+      readonly request_id: number;
+      readonly graph_id: string;
+      readonly node_ids?: readonly string[];
+    }
+  /** Answered by `weights`. */
+  | { readonly type: 'list_weights'; readonly request_id: number }
   | { readonly type: 'resume' }
   | { readonly type: 'close' };
+
+/** A module that a canvas session keeps from run to run. */
+export interface KeptWeights {
+  readonly graph_id: string;
+  /** Id in the expanded graph. */
+  readonly node_id: string;
+}
+
+/** What a run host says when it was asked; no part of any run. */
+export type RunHostAnswer =
+  | { readonly type: 'weights_reset'; readonly request_id: number; readonly evicted: number }
+  | { readonly type: 'weights'; readonly request_id: number; readonly weights: readonly KeptWeights[] };
 
 /** Messages from a run host. The per-run ones are the worker frames without `seq`. `at_ms` counts from the run's start. */
 export type RunHostMessage =

@@ -2,7 +2,7 @@ import { FakeRuntime } from '@cdui/engine/run/testing/fake-runtime';
 import { FOLDERS, gate, presetsOf, registryOf } from '@cdui/engine/run/testing/harness';
 import type { NodeSpec } from '@cdui/node-sdk';
 import { param } from '@cdui/node-sdk';
-import type { GraphFile, RunHostMessage, RunOutcome } from '@cdui/protocol';
+import type { GraphFile, RunHostAnswer, RunHostMessage, RunOutcome } from '@cdui/protocol';
 import type { RunHostWorld } from './host';
 import { RunHost } from './host';
 import { hostSettings } from './settings';
@@ -21,7 +21,7 @@ function node(name: string, execute: NodeSpec['execute']): NodeSpec {
 }
 
 function make(types: readonly NodeSpec[], world: Partial<RunHostWorld> = {}) {
-  const messages: RunHostMessage[] = [];
+  const messages: (RunHostMessage | RunHostAnswer)[] = [];
   const fake = new FakeRuntime();
   const devices: string[] = [];
   const outcomes = new Map<string, (outcome: RunOutcome) => void>();
@@ -127,15 +127,15 @@ describe('RunHost', () => {
     expect(JSON.stringify(messages)).not.toContain('canary-8');
   });
 
-  it('warns of options that do nothing here', async () => {
+  it('warns of options that only a canvas session has', async () => {
     const { host, messages } = make([node('Nothing', () => ({}))]);
     const graph = chain(['a', 'Nothing']);
-    host.handle({ type: 'start', run_id: 'r', graph, options: { record_outputs: true }, folders: FOLDERS });
+    host.handle({ type: 'start', run_id: 'r', graph, options: { weights_persistent: true }, folders: FOLDERS });
     await host.close();
     expect(messages).toContainEqual(
       expect.objectContaining({
         type: 'warning',
-        warning: expect.objectContaining({ params: { option: 'record_outputs' } }),
+        warning: expect.objectContaining({ params: { option: 'weights_persistent' } }),
       }),
     );
   });

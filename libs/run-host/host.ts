@@ -1,18 +1,22 @@
+import { join } from 'node:path';
 import type { RunPlanResult } from '@cdui/engine';
-import { catalogView, ExecutionCache, planGraph, presetSecrets, Redactor, runPlan, scrubSecrets } from '@cdui/engine';
+import { DEFAULT_MODULE_LIMITS, ExecutionCache, ModuleStore, planGraph, Redactor, runPlan } from '@cdui/engine';
 import { summaryOf } from '@cdui/execution';
 import type { NodeRegistry, PresetRegistry } from '@cdui/node-sdk';
-import type { GraphFile, RunHostCommand, RunHostMessage, RunOptions, RunOutcome, StopReason } from '@cdui/protocol';
+import type { RunHostAnswer, RunHostCommand, RunHostMessage, RunOptions, RunOutcome, StopReason } from '@cdui/protocol';
+import { OUTPUTS_FOLDER } from '@cdui/outputs';
 import type { MemoryFacts, TensorRuntime } from '@cdui/tensor/runtime';
 import type { CatalogueFolders } from './catalogue';
+import { RunRecording } from './recording/run-recording';
 import { RunReporter } from './run-reporter';
+import { secretsIn } from './secrets';
 import type { HostSettings } from './settings';
 
 type StartCommand = Extract<RunHostCommand, { type: 'start' }>;
 
 /** What a host is given by the thread or process that it lives in. */
 export interface RunHostWorld {
-  readonly post: (message: RunHostMessage) => void;
+  readonly post: (message: RunHostMessage | RunHostAnswer) => void;
   readonly settings: HostSettings;
   readonly catalogue: (folders: CatalogueFolders) => {
     readonly registry: NodeRegistry;
@@ -35,17 +39,21 @@ interface CurrentRun {
   readonly stop: AbortController;
   readonly reporter: RunReporter;
   readonly redactor: Redactor;
+  recording: RunRecording | null;
 }
 
 /** The one place where engine, nodes and runtime meet: commands in, messages out, one run at a time. */
 export class RunHost {
   private readonly cache: ExecutionCache | null;
+  private readonly modules: ModuleStore | null;
   private runtime: TensorRuntime | null = null;
   private current: CurrentRun | null = null;
   private idle: Promise<void> = Promise.resolve();
 
   constructor(private readonly world: RunHostWorld) {
-    this.cache = world.session ? new ExecutionCache({ entries: 256, bytes: world.settings.cacheBytes }) : null;
+    const { session, settings } = world;
+    this.cache = session ? new ExecutionCache({ entries: 256, bytes: settings.cacheBytes }) : null;
+    this.modules = session ? new ModuleStore({ ...DEFAULT_MODULE_LIMITS, bytes: settings.nodeStateBytes }) : null;
   }
 
   /** Never throws; a command that makes no sense now is answered or ignored. */
@@ -63,6 +71,17 @@ export class RunHost {
       case 'clear_cache':
         void this.idle.then(() => this.cache?.clear());
         return;
+      case 'reset_weights': {
+        const evicted = this.modules?.reset(command.graph_id, command.node_ids) ?? 0;
+        this.world.post({ type: 'weights_reset', request_id: command.request_id, evicted });
+        return;
+      }
+      case 'list_weights': {
+        const kept = this.modules?.list() ?? [];
+        const weights = kept.map(({ graphId, nodeId }) => ({ graph_id: graphId, node_id: nodeId }));
+        this.world.post({ type: 'weights', request_id: command.request_id, weights });
+        return;
+      }
     }
   }
 
@@ -70,6 +89,7 @@ export class RunHost {
   async close(): Promise<void> {
     await this.idle;
     this.cache?.clear();
+    this.modules?.clear();
     await this.runtime?.close();
     this.runtime = null;
   }
@@ -87,6 +107,7 @@ export class RunHost {
     const text = current.redactor.text(error instanceof Error ? error.message : String(error));
     const type = error instanceof Error ? error.name : 'Error';
     current.stop.abort('user');
+    current.recording?.abandon();
     // What still runs may never end; nobody waits for it.
     this.idle = Promise.resolve();
     this.finish(current, {
@@ -117,6 +138,7 @@ export class RunHost {
       stop: new AbortController(),
       reporter: new RunReporter(options),
       redactor: new Redactor(secretsIn(command.graph, catalogue)),
+      recording: null,
     };
     this.current = current;
     this.idle = this.run(command, current, catalogue).then(
@@ -150,7 +172,8 @@ export class RunHost {
     const { runtime } = opened;
     this.world.post({ type: 'run_started', run_id: command.run_id });
     this.world.post({ type: 'run_facts', run_id: command.run_id, facts: runtimeFacts(runtime) });
-    warnOfIgnored(options, current.reporter);
+    if (options.weights_persistent && !this.modules) warnOfIgnored('weights_persistent', current.reporter);
+    current.recording = options.record_outputs ? this.recordingOf(command, current, runtime) : null;
     runtime.resetPeak();
     const result = await runPlan({
       runId: command.run_id,
@@ -168,10 +191,26 @@ export class RunHost {
       debug: this.world.settings.debug,
       sleep: this.world.sleep,
       ...(this.cache && { cache: this.cache }),
+      ...(this.modules &&
+        options.weights_persistent && { modules: { store: this.modules, graphId: options.graph_id ?? '' } }),
+      ...(current.recording && { recorder: current.recording }),
     });
+    await current.recording?.finish();
     // The runtime may be what the run failed of.
     const memory = await runtime.memory().catch(() => null);
     return outcomeOf(result, memory, this.seconds(current));
+  }
+
+  private recordingOf({ run_id: runId, folders }: StartCommand, current: CurrentRun, runtime: TensorRuntime) {
+    const { reporter, redactor } = current;
+    return new RunRecording({
+      root: join(folders.data, OUTPUTS_FOLDER),
+      runId,
+      runtime,
+      redactor,
+      maxBytes: this.world.settings.outputStoreBytes,
+      warn: (warning) => reporter.warning(redactor.data(warning)),
+    });
   }
 
   private async open(
@@ -201,32 +240,16 @@ function deviceOf({ options, graph }: StartCommand): string {
   return device === 'auto' ? 'cpu' : device;
 }
 
-/**
- * Every secret of the file, drafts and unused presets included: error texts about the file itself may quote them. Those of installed presets
- * too, because a Map may run any of them.
- */
-function secretsIn(
-  graph: GraphFile,
-  { registry, presets }: { readonly registry: NodeRegistry; readonly presets: PresetRegistry },
-): readonly string[] {
-  const catalog = catalogView(registry, presets);
-  const { secrets } = scrubSecrets(graph, catalog);
-  const inFile = secrets.flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
-  return [...inFile, ...presetSecrets(presets, catalog)];
-}
-
 function runtimeFacts({ facts }: TensorRuntime): Readonly<Record<string, unknown>> {
   const { kind, version, device, deviceName, threads, numerics } = facts;
   return { runtime: { kind, version, device, device_name: deviceName, threads, numerics } };
 }
 
-/** Options that are accepted and have no effect here yet say so. */
-function warnOfIgnored(options: RunOptions, reporter: RunReporter): void {
-  for (const option of ['record_outputs', 'weights_persistent'] as const) {
-    if (!options[option]) continue;
-    const detail = `The option ${option} is not available: the run goes on without it`;
-    reporter.warning({ kind: 'option_not_available', code: 'option_not_available', detail, params: { option } });
-  }
+/** An option that has an effect in a canvas session only says so. */
+function warnOfIgnored(option: keyof RunOptions, reporter: RunReporter): void {
+  const code = 'option_not_available';
+  const detail = `The option ${option} works in a canvas session only: the run goes on without it`;
+  reporter.warning({ kind: code, code, detail, params: { option } });
 }
 
 function outcomeOf(result: RunPlanResult, memory: MemoryFacts | null, seconds: number): RunOutcome {

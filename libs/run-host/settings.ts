@@ -6,6 +6,10 @@ export interface HostSettings {
   readonly debug: boolean;
   readonly payloadCapBytes: number;
   readonly cacheBytes: number;
+  /** Modules that a session keeps from run to run. */
+  readonly nodeStateBytes: number;
+  /** Recorded outputs of all runs together. */
+  readonly outputStoreBytes: number;
   /** Folder of installed presets; null: `presets` below the run's data folder. */
   readonly presets: string | null;
 }
@@ -19,6 +23,8 @@ export function hostSettings(env: Readonly<Record<string, string | undefined>>):
     debug: /^(1|true|yes|on)$/i.test(env['CODEFYUI_DEBUG'] ?? ''),
     payloadCapBytes: wholeNumber(env, 'CODEFYUI_RUN_EVENT_PAYLOAD_CAP_BYTES', 131_072),
     cacheBytes: wholeNumber(env, 'CODEFYUI_EXECUTION_CACHE_MAX_MB', 1024) * MIB,
+    nodeStateBytes: wholeNumber(env, 'CODEFYUI_NODE_STATE_STORE_MAX_MB', 1024) * MIB,
+    outputStoreBytes: wholeNumber(env, 'CODEFYUI_RUN_OUTPUT_STORE_MAX_MB', 2048) * MIB,
     presets: env['CODEFYUI_PRESETS_DIR']?.trim() || null,
   };
 }

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { RunHostCommand, RunHostMessage } from '@cdui/protocol';
+import type { RunHostAnswer, RunHostCommand, RunHostMessage } from '@cdui/protocol';
 import { CodedError } from '@cdui/protocol';
 import { connectOnnxRuntime } from '@cdui/tensor/onnx';
 import { CatalogueLoader } from './catalogue';
@@ -16,7 +16,7 @@ function main(data: RunHostThreadData): void {
   const stop = new StopWord(data.stop);
   const loader = new CatalogueLoader();
   const host = new RunHost({
-    post: (message: RunHostMessage) => port.postMessage(message),
+    post: (message: RunHostMessage | RunHostAnswer) => port.postMessage(message),
     settings: hostSettings(process.env),
     catalogue: (folders) => loader.load(folders),
     openRuntime: (device) => {

@@ -1,4 +1,5 @@
 export * from './execution-cache';
+export { bytesOf } from './handles';
 export * from './module-store';
 export * from './output-recorder';
 export { Redactor, secretsOf } from './redaction';

@@ -1,4 +1,4 @@
-import type { Reason, RunHostCommand, RunHostMessage, RunOutcome, StopReason } from '@cdui/protocol';
+import type { KeptWeights, Reason, RunHostCommand, RunHostMessage, RunOutcome, StopReason } from '@cdui/protocol';
 import { FLOW_GRANT } from './flow';
 import type { HostThreadOptions } from './host-thread';
 import { HostThread } from './host-thread';
@@ -17,11 +17,15 @@ export interface RunHostsOptions {
   readonly spare?: boolean;
   readonly customNodes?: string | null;
   readonly threads?: number;
+  /** Most MiB of JavaScript values that the node code of a run may hold. */
+  readonly heapMb?: number;
   /** How long a run that was asked to stop may go on. */
   readonly graceMs?: number;
 }
 
 export const DEFAULT_GRACE_MS = 5_000;
+/** How long a session whose thread is busy with node code may leave a question open. */
+const ANSWER_MS = 2_000;
 
 /** Run hosts in threads of this process, one for each run, ended with it. */
 export class RunHosts {
@@ -69,9 +73,21 @@ export class RunHosts {
       start: () => this.start(true),
       end: (host) => this.end(host),
       graceMs: this.graceMs,
+      closed: () => void this.sessions.delete(session),
     });
     this.sessions.add(session);
     return session;
+  }
+
+  /** Drops the modules that sessions keep for a graph, or for some of its nodes. How many there were. */
+  async resetWeights(graphId: string, nodeIds?: readonly string[]): Promise<number> {
+    const dropped = await Promise.all([...this.sessions].map((session) => session.resetWeights(graphId, nodeIds)));
+    return dropped.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The modules that sessions keep from run to run. */
+  async listWeights(): Promise<readonly KeptWeights[]> {
+    return (await Promise.all([...this.sessions].map((session) => session.listWeights()))).flat();
   }
 
   /** Ends every host that is idle or done, and waits for all threads. Runs that still go on must be stopped first. */
@@ -94,8 +110,13 @@ export class RunHosts {
   }
 
   private start(session: boolean): HostThread {
-    const { customNodes = null, threads } = this.options;
-    const options: HostThreadOptions = { session, customNodes, ...(threads !== undefined && { threads }) };
+    const { customNodes = null, threads, heapMb } = this.options;
+    const options: HostThreadOptions = {
+      session,
+      customNodes,
+      ...(threads !== undefined && { threads }),
+      ...(heapMb !== undefined && { heapMb }),
+    };
     return new HostThread(options);
   }
 
@@ -119,9 +140,14 @@ interface SessionTools {
   readonly start: () => HostThread;
   readonly end: (host: HostThread) => Promise<void>;
   readonly graceMs: number;
+  /** Nobody uses the session any more. */
+  readonly closed: () => void;
 }
 
-/** A host that serves run after run, one at a time. A run that broke it gives the next one a fresh host, with an empty cache. */
+/**
+ * A host that serves run after run, one at a time. A run that broke it gives the next one a fresh host, with an empty cache and no persistent
+ * weights.
+ */
 export class HostSession {
   private host: HostThread | null;
 
@@ -133,8 +159,19 @@ export class HostSession {
     const host = this.host?.loss === null ? this.host : this.tools.start();
     this.host = host;
     const outcome = await execute(host, command, reader, { signal, graceMs: this.tools.graceMs });
-    if (BROKEN.has(outcome.reason?.code)) await this.close();
+    if (BROKEN.has(outcome.reason?.code)) await this.endHost();
     return outcome;
+  }
+
+  /** Drops the modules that it keeps for a graph, or for some of its nodes. How many there were; 0 too when it is too busy to say. */
+  async resetWeights(graphId: string, nodeIds?: readonly string[]): Promise<number> {
+    const question = { type: 'reset_weights', graph_id: graphId, ...(nodeIds && { node_ids: nodeIds }) } as const;
+    return (await this.host?.ask(question, 'weights_reset', ANSWER_MS))?.evicted ?? 0;
+  }
+
+  /** The modules that it keeps from run to run; none when it is too busy to say. */
+  async listWeights(): Promise<readonly KeptWeights[]> {
+    return (await this.host?.ask({ type: 'list_weights' }, 'weights', ANSWER_MS))?.weights ?? [];
   }
 
   /** Forgets the results of earlier runs. */
@@ -142,7 +179,12 @@ export class HostSession {
     this.host?.send({ type: 'clear_cache' });
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.tools.closed();
+    return this.endHost();
+  }
+
+  private async endHost(): Promise<void> {
     const { host } = this;
     this.host = null;
     if (host) await this.tools.end(host);
@@ -159,6 +201,7 @@ function execute(
   return new Promise((resolve) => {
     let grace: NodeJS.Timeout | undefined;
     let taken = 0;
+    const running = new Set<string>();
     const finish = (outcome: RunOutcome): void => {
       clearTimeout(grace);
       signal.removeEventListener('abort', stop);
@@ -182,12 +225,17 @@ function execute(
       fail(host.loss);
       return;
     }
-    host.onLost = fail;
+    host.onLost = (loss) => fail(during(loss, [...running]));
     host.onMessage = (message) => {
       if (message.type === 'ready') return;
       if (message.type === 'run_finished') {
         finish(message.outcome);
         return;
+      }
+      if (message.type === 'event' && message.event.type === 'node_status') {
+        const { node_id, status } = message.event.payload;
+        if (status === 'running') running.add(node_id);
+        else running.delete(node_id);
       }
       const below = reader.take(message);
       taken += 1;
@@ -199,6 +247,13 @@ function execute(
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
   });
+}
+
+/** A lost thread cannot say what it was doing; the nodes that had begun and not ended can. */
+function during({ code, params, message }: Reason, nodes: readonly string[]): Reason {
+  if (nodes.length === 0) return { code, params, message };
+  const names = nodes.map((node) => `"${node}"`).join(', ');
+  return { code, params: { ...params, nodes }, message: `${message} (while ${names} ran)` };
 }
 
 function stopReason(reason: unknown): StopReason {
