@@ -81,7 +81,7 @@ export class OnnxWorker {
   }
 }
 
-function workerOptions({ device, threads, rank }: RuntimeOptions): WorkerOptions {
+function workerOptions({ device, threads, rank, memoryCapBytes }: RuntimeOptions): WorkerOptions {
   if (device !== 'cpu') {
     throw new RuntimeError('unsupported', `device ${device} is not served by the embedded runtime: it runs on cpu`, {
       device,
@@ -89,6 +89,12 @@ function workerOptions({ device, threads, rank }: RuntimeOptions): WorkerOptions
   }
   if (rank)
     throw new RuntimeError('unsupported', 'the embedded runtime does not share a training run between processes');
+  if (memoryCapBytes !== undefined) {
+    throw new RuntimeError(
+      'unsupported',
+      'the embedded runtime computes in its caller’s process and cannot limit its memory: leave memoryCapBytes out, or limit the process',
+    );
+  }
   const check = !!process.env['CODEFYUI_DEBUG'];
   return { threads: threads ?? availableParallelism(), ...(check ? { check } : {}) };
 }

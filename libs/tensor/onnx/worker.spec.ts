@@ -86,6 +86,10 @@ describe("the embedded runtime's thread", () => {
     await expect(openOnnxRuntime({ device: 'cuda:0' })).rejects.toMatchObject({ code: 'unsupported' });
     const rank = { index: 0, size: 2, rendezvous: '' };
     await expect(openOnnxRuntime({ device: 'cpu', rank })).rejects.toBeInstanceOf(RuntimeError);
+    await expect(openOnnxRuntime({ device: 'cpu', memoryCapBytes: 2 ** 30 })).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('leave memoryCapBytes out, or limit the process'),
+    });
   });
 
   it('serves several clients through ports, each with handles of its own', async () => {

@@ -14,6 +14,7 @@ export interface RuntimeOptions {
   device: Device;
   threads?: number;
   deterministic?: boolean;
+  /** Most bytes the runtime may take; refused by one that cannot keep to it. */
   memoryCapBytes?: number;
   python?: string;
   rank?: { index: number; size: number; rendezvous: string };
