@@ -29,6 +29,7 @@ const NODES = {
   Stray: `setTimeout(() => { throw new Error('stray ' + params.text('key')); }, 1);
     await new Promise(() => undefined);`,
   Exit: `process.exit(7);`,
+  Hoard: `for (let head = null; ; ) head = { head };`,
   Flood: `
     for (let step = 0; step < params.int('amount'); step += 1) {
       context.progress({ event: 'batch', step });
@@ -205,8 +206,25 @@ describe('InProcessExecutor', () => {
   });
 
   it('names a thread that ends itself', async () => {
-    const { outcome } = await workplace.run(executor, chain(['x', 'Exit']));
-    expect(outcome).toMatchObject({ status: 'failed', reason: { code: 'run_host_exited', params: { exit_code: 7 } } });
+    const { outcome } = await workplace.run(executor, chain(['before', 'Give'], ['x', 'Exit']));
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/ended itself \(exit code 7\) \(while "x" ran\)$/),
+      reason: { code: 'run_host_exited', params: { exit_code: 7, nodes: ['x'] } },
+    });
+  });
+
+  it('ends a run whose node fills the heap, names the node, and serves the next run', async () => {
+    const small = new InProcessExecutor({ threads: 1, heapMb: 64 });
+    const { outcome, sinks } = await workplace.run(small, chain(['before', 'Give'], ['greedy', 'Hoard']));
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/ran out of memory: keep large data in tensors.*\(while "greedy" ran\)$/),
+      reason: { code: 'run_out_of_memory', params: { memory: 'heap', nodes: ['greedy'] } },
+    });
+    expect(sinks.trail).toContain('before:completed');
+    expect((await workplace.run(small, chain(['a', 'Give']))).outcome.status).toBe('succeeded');
+    await small.close();
   });
 
   it('waits for a reader that is above its high-water mark, and loses nothing', async () => {
