@@ -94,7 +94,7 @@ describe('RunService', () => {
     const { run_id: id } = await world.submit({ device: 'cuda:3' });
     await settle();
     world.executor.get(id).begin();
-    await settle();
+    await settle(world.clock);
     expect(await world.events(id)).toEqual(['execution_start', 'run_warning']);
     const { events } = await world.database.events.read(id, 1, 1, Infinity);
     expect(JSON.parse(events[0]!.payload)).toMatchObject({
@@ -284,10 +284,10 @@ describe('RunService', () => {
     await settle();
     const execution = world.executor.get(first);
     execution.begin();
-    await settle();
+    await settle(world.clock);
     world.database.failing = 'the disk is full';
     execution.report('a');
-    await settle();
+    await settle(world.clock);
     expect(execution.request.signal.reason).toBe('lost');
     expect(await world.status(second)).toBe('queued');
     world.database.failing = null;
@@ -335,7 +335,7 @@ describe('RunService', () => {
     for (let index = 0; index < 3; index++) ids.push((await world.submit()).run_id);
     await settle();
     world.executor.get(ids[0]!).begin();
-    await settle();
+    await settle(world.clock);
     const next = world.crash();
     await next.service.recover();
     for (const id of ids) {

@@ -65,6 +65,11 @@ export class MemoryDatabase {
     return this.pending.length;
   }
 
+  /** Every row as committed. */
+  records(): readonly RunRecord[] {
+    return [...this.state.runs.values()].map(({ record }) => record);
+  }
+
   /** From now on writes wait for `commit` or `release`. */
   hold(): void {
     this.held = true;

@@ -5,8 +5,8 @@ import { CodedError } from '@cdui/protocol';
 import { RunService } from '../run-service';
 import type { GraphDesk, PreparedGraph, RunLimits, RunWorld } from '../world';
 import { FakeExecutor } from './fake-executor';
-import { StoreLog } from './store-log';
 import { VirtualClock } from './virtual-clock';
+import { WatchedLog } from './watched-log';
 
 export const GRAPH: GraphFile = { name: 'graph', nodes: [{ id: 'a', type: 'Start' }], edges: [] };
 const LIMITS: RunLimits = { slots: { gpu: 1, cpu: 2, overrides: '' }, interactive: 2, keepLast: -1 };
@@ -38,7 +38,7 @@ export class Simulation {
   readonly database: MemoryDatabase;
   readonly clock: VirtualClock;
   readonly executor = new FakeExecutor();
-  readonly log: StoreLog;
+  readonly log: WatchedLog;
   readonly service: RunService;
   readonly reports: string[] = [];
   readonly removed: string[] = [];
@@ -48,7 +48,7 @@ export class Simulation {
     this.database = choices.database ?? new MemoryDatabase();
     this.clock = choices.clock ?? new VirtualClock();
     this.lastId = choices.firstId ?? 0;
-    this.log = new StoreLog(this.database.events, this.clock);
+    this.log = new WatchedLog(this.database, this.clock);
     const { devices = ['cpu'], limits, tamper = (world: RunWorld) => world } = choices;
     this.service = new RunService(
       tamper({
@@ -71,6 +71,11 @@ export class Simulation {
         report: (what) => void this.reports.push(what),
       }),
     );
+  }
+
+  /** The id that was given last, or will be given next to what is being accepted. */
+  get newestId(): string {
+    return (this.lastId + 1).toString(16).padStart(32, '0');
   }
 
   get store(): RunStore {
@@ -105,7 +110,17 @@ export class Simulation {
   }
 }
 
-/** Lets everything happen that needs no time and no one. */
-export async function settle(): Promise<void> {
+/** Longer than reports are gathered before they are stored. In milliseconds. */
+const GATHERED_MS = 5;
+
+/** Lets everything happen that needs no one, and next to no time. */
+export async function settle(clock?: VirtualClock): Promise<void> {
+  await turns();
+  if (!clock) return;
+  clock.advance(GATHERED_MS);
+  await turns();
+}
+
+async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
