@@ -2,6 +2,7 @@ import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/comm
 import { SETTINGS, type Settings } from '../config/settings';
 import { version } from '../config/version';
 import { EVENT_STORE, RUN_STORE } from '../tokens';
+import { CommitTimes } from './commit-times';
 import { Database } from './database';
 import { SqliteEventStore } from './sqlite-event-store';
 import { SqliteRunStore } from './sqlite-run-store';
@@ -10,15 +11,17 @@ import { SqliteRunStore } from './sqlite-run-store';
 @Global()
 @Module({
   providers: [
+    CommitTimes,
     {
       provide: Database,
-      inject: [SETTINGS],
-      useFactory: (settings: Settings) => Database.open(settings.dbPath, version()),
+      inject: [SETTINGS, CommitTimes],
+      useFactory: (settings: Settings, times: CommitTimes) =>
+        Database.open(settings.dbPath, version(), { onCommit: (_writes, ms) => times.observe(ms) }),
     },
     { provide: RUN_STORE, inject: [Database], useFactory: (database: Database) => new SqliteRunStore(database) },
     { provide: EVENT_STORE, inject: [Database], useFactory: (database: Database) => new SqliteEventStore(database) },
   ],
-  exports: [Database, RUN_STORE, EVENT_STORE],
+  exports: [CommitTimes, Database, RUN_STORE, EVENT_STORE],
 })
 export class DatabaseModule implements OnApplicationShutdown {
   constructor(@Inject(Database) private readonly database: Database) {}

@@ -1,4 +1,4 @@
-import type { NewRun, RunEnd, RunFilter, RunRecord, RunStart, RunStore } from '@cdui/execution';
+import type { NewRun, NodeRecord, RunEnd, RunFilter, RunRecord, RunStart, RunStore } from '@cdui/execution';
 import type { ActiveStatus, RunStatus } from '@cdui/protocol';
 import type { Database } from './database';
 import { type RunRow, runRecord } from './rows';
@@ -62,6 +62,17 @@ export class SqliteRunStore implements RunStore {
       if (fingerprint) await tx.run(RUNS.keepFingerprint, [fingerprint.digest, fingerprint.document]);
       await tx.run(RUNS.setFacts, [id, await merged(tx, id, facts), fingerprint?.digest ?? null]);
     });
+  }
+
+  addProvenance(id: string, records: readonly NodeRecord[]): Promise<void> {
+    return this.database.write(async (tx) => {
+      await tx.run(RUNS.keepProvenance, [id, JSON.stringify(records)]);
+    });
+  }
+
+  async provenance(id: string): Promise<readonly NodeRecord[]> {
+    const rows = await this.database.all<{ record: string }>(RUNS.provenance, [id]);
+    return rows.map(({ record }) => JSON.parse(record) as NodeRecord);
   }
 
   async delete(id: string): Promise<boolean> {

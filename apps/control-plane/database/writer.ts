@@ -15,6 +15,8 @@ export interface Transaction {
 export type Write<T> = (transaction: Transaction) => Promise<T>;
 
 export interface WriterOptions {
+  /** A group is committed when it is this old, in milliseconds. */
+  readonly groupMs?: number;
   /** How long another process may hold the database before writes fail, in milliseconds. */
   readonly patienceMs?: number;
   /** How long SQLite itself waits for another process, in milliseconds; it holds a thread of the pool for that long. */
@@ -27,11 +29,15 @@ export interface WriterOptions {
 
 /** A group is committed when it holds this many writes, or is this old: what comes later waits no longer than that for its turn. */
 const GROUP_WRITES = 256;
-const GROUP_MS = 5;
+const GROUP_MS = 8;
+const BUSY_TIMEOUT_MS = 5000;
 /** Between attempts while another process holds the database. SQLite's own waiting comes first. */
 const BUSY_PAUSE_MS = 50;
 /** The size of the log is looked at once in this many commits. */
 const WAL_CHECK_COMMITS = 64;
+/** How long writes are held up at most for readers that are in the log, and how often that may happen. */
+const LOG_PATIENCE_MS = 50;
+const LOG_PAUSE_MS = 1000;
 
 interface Job {
   readonly work: Write<unknown>;
@@ -45,9 +51,33 @@ interface Committed {
 }
 type Outcome = Committed | { readonly error: unknown };
 
-/** One savepoint at a time, so that a write can be undone without the others. */
-const BEGIN = 'BEGIN IMMEDIATE; SAVEPOINT one';
-const NEXT = 'RELEASE one; SAVEPOINT one';
+const BEGIN = 'BEGIN IMMEDIATE';
+
+/** A write failed after it had changed something: all of its group is undone, and each done again by itself. A savepoint for each would cost more. */
+class HalfDone extends Error {
+  constructor(readonly why: unknown) {
+    super('half done');
+  }
+}
+
+/** Knows whether something was changed through it. */
+class Watched implements Transaction {
+  changed = false;
+
+  constructor(private readonly connection: Connection) {}
+
+  async run(sql: string, values?: readonly SqlValue[]): Promise<number> {
+    const count = await this.connection.run(sql, values);
+    // Statements that are no INSERT, UPDATE or DELETE leave the count of the one before.
+    if (count > 0) this.changed = true;
+    return count;
+  }
+
+  all<R extends object = Row>(sql: string, values?: readonly SqlValue[]): Promise<R[]> {
+    if (!/^\s*SELECT\b/i.test(sql)) this.changed = true;
+    return this.connection.all<R>(sql, values);
+  }
+}
 
 /**
  * The only connection that changes the database. Writes queue up and are committed in groups, in the order of their calls; each is resolved
@@ -58,6 +88,9 @@ export class Writer {
   private working: Promise<void> | null = null;
   private closed = false;
   private commits = 0;
+  private nextLogCheck = 0;
+  private readonly busyTimeoutMs: number;
+  private readonly groupMs: number;
   private readonly patienceMs: number;
   private readonly walMaxBytes: number;
   private readonly onCommit: (writes: number, ms: number) => void;
@@ -66,13 +99,15 @@ export class Writer {
     private readonly connection: Connection,
     options: WriterOptions,
   ) {
+    this.busyTimeoutMs = options.busyTimeoutMs ?? BUSY_TIMEOUT_MS;
+    this.groupMs = options.groupMs ?? GROUP_MS;
     this.patienceMs = options.patienceMs ?? 60_000;
     this.walMaxBytes = options.walMaxBytes ?? 64 * 1024 * 1024;
     this.onCommit = options.onCommit ?? (() => undefined);
   }
 
   static async open(file: string, options: WriterOptions = {}): Promise<Writer> {
-    const connection = await Connection.open(file, 'write', options.busyTimeoutMs ?? 5000);
+    const connection = await Connection.open(file, 'write', options.busyTimeoutMs ?? BUSY_TIMEOUT_MS);
     try {
       await connection.exec(PRAGMAS);
       return new Writer(connection, options);
@@ -137,14 +172,14 @@ export class Writer {
     }
     const taken: Job[] = [];
     const outcome = await this.commit(() => {
-      if (taken.length >= GROUP_WRITES || (taken.length > 0 && performance.now() - started > GROUP_MS)) return null;
+      if (taken.length >= GROUP_WRITES || (taken.length > 0 && performance.now() - started > this.groupMs)) return null;
       const job = this.queue.shift() ?? null;
       if (job) taken.push(job);
       return job;
     });
     if ('error' in outcome) {
       if (taken.length === 1) taken[0]!.reject(storageFailure(outcome.error, this.connection.file));
-      // Each by itself, so that a write that is too large for the disk takes none of the others down.
+      // Each by itself, so that a write that fails half way, or is too large for the disk, takes none of the others down.
       else for (const job of taken) await this.commitAlone(job);
       return;
     }
@@ -170,22 +205,22 @@ export class Writer {
     const outcome: Committed = { done: [], failed: [] };
     try {
       for (let job = next(); job !== null; job = next()) {
-        if (outcome.done.length + outcome.failed.length > 0) await this.connection.exec(NEXT);
+        const transaction = new Watched(this.connection);
         try {
-          outcome.done.push({ job, value: await job.work(this.connection) });
+          outcome.done.push({ job, value: await job.work(transaction) });
         } catch (error) {
           if (endsTransaction(error)) throw error;
-          await this.connection.exec('ROLLBACK TO one');
+          // SQLite undoes the statement that failed, and no more.
+          if (transaction.changed) throw new HalfDone(error);
           outcome.failed.push({ job, error });
         }
       }
-      await this.connection.exec('RELEASE one');
       await this.patiently('COMMIT');
       return outcome;
     } catch (error) {
       // SQLite may have rolled back already.
       await this.connection.exec('ROLLBACK').catch(() => undefined);
-      return { error };
+      return { error: error instanceof HalfDone ? error.why : error };
     }
   }
 
@@ -209,16 +244,21 @@ export class Writer {
 
   /**
    * SQLite starts the log over only when no reader is in it at the right moment. Readers here are short, so that waiting for them between two
-   * groups costs little; without it, a log under steady reading would grow without end.
+   * groups costs little; without it, a log under steady reading would grow without end. A reader that stays (a backup) is not waited for.
    */
   private async keepLogSmall(): Promise<void> {
     this.commits += 1;
-    if (this.commits % WAL_CHECK_COMMITS !== 0) return;
+    if (this.commits % WAL_CHECK_COMMITS !== 0 || performance.now() < this.nextLogCheck) return;
     const size = await stat(`${this.connection.file}-wal`).then(
       (file) => file.size,
       () => 0,
     );
-    if (size > this.walMaxBytes) await this.connection.exec('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => undefined);
+    if (size <= this.walMaxBytes) return;
+    await this.connection
+      .exec(`PRAGMA busy_timeout = ${LOG_PATIENCE_MS}; PRAGMA wal_checkpoint(TRUNCATE);`)
+      .catch(() => undefined);
+    await this.connection.exec(`PRAGMA busy_timeout = ${this.busyTimeoutMs}`);
+    this.nextLogCheck = performance.now() + LOG_PAUSE_MS;
   }
 }
 

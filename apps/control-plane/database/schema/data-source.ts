@@ -1,4 +1,4 @@
-import { DataSource } from 'typeorm';
+import { DataSource, type Logger } from 'typeorm';
 import { Runs1764500000001 } from './migrations/1-runs';
 
 /** Every migration, the oldest first. The number of the schema is how many there are: add only at the end. */
@@ -12,5 +12,16 @@ export function dataSource(file: string): DataSource {
     migrations: [...MIGRATIONS],
     migrationsTransactionMode: 'none',
     busyTimeout: 5000,
+    logger: SILENT,
   });
 }
+
+/** What goes wrong is thrown, and said once by whoever opens the database. */
+const SILENT: Logger = {
+  logQuery: () => undefined,
+  logQueryError: () => undefined,
+  logQuerySlow: () => undefined,
+  logSchemaBuild: () => undefined,
+  logMigration: () => undefined,
+  log: () => undefined,
+};

@@ -27,6 +27,10 @@ export const RUNS = {
   facts: `SELECT execution_facts FROM exec_runs WHERE id = ?1`,
   setFacts: `UPDATE exec_runs SET execution_facts = ?2, fingerprint_digest = coalesce(?3, fingerprint_digest) WHERE id = ?1`,
   keepFingerprint: `INSERT INTO exec_run_fingerprints (digest, document) VALUES (?1, ?2) ON CONFLICT DO NOTHING`,
+  keepProvenance: `INSERT INTO exec_run_provenance (run_id, node_id, record)
+    SELECT ?1, json_extract(value, '$.node_id'), value FROM json_each(?2) WHERE EXISTS (SELECT 1 FROM exec_runs WHERE id = ?1)
+    ON CONFLICT (run_id, node_id) DO UPDATE SET record = excluded.record`,
+  provenance: `SELECT record FROM exec_run_provenance WHERE run_id = ?1 ORDER BY node_id`,
   keepQueueSeq: `INSERT INTO exec_sequences (name, value) SELECT 'queue_seq', queue_seq FROM exec_runs WHERE id = ?1
     ON CONFLICT DO UPDATE SET value = max(value, excluded.value)`,
   delete: `DELETE FROM exec_runs WHERE id = ?1 AND ${ENDED}`,
