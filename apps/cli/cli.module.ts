@@ -1,11 +1,33 @@
 import { Module } from '@nestjs/common';
+import { CompletionCommand } from './commands/completion.command';
+import { DbBackupCommand, DbCommand } from './commands/db.command';
 import { GraphCommand } from './commands/graph.command';
 import { GraphRunCommand } from './commands/graph-run.command';
+import { GRAPHS_COMMANDS, GraphsCommand } from './commands/graphs.command';
 import { RunCommand } from './commands/run.command';
+import { RUNS_COMMANDS, RunsCommand } from './commands/runs.command';
 import { StartCommand } from './commands/start.command';
 import { StatusCommand } from './commands/status.command';
 import { StopCommand } from './commands/stop.command';
 import { Program } from './program';
 
-@Module({ providers: [Program, StartCommand, StopCommand, StatusCommand, RunCommand, GraphCommand, GraphRunCommand] })
+/** The commands, in the order in which help lists them. */
+@Module({
+  providers: [
+    Program,
+    StartCommand,
+    StatusCommand,
+    StopCommand,
+    RunCommand,
+    RunsCommand,
+    ...RUNS_COMMANDS,
+    GraphsCommand,
+    ...GRAPHS_COMMANDS,
+    GraphCommand,
+    GraphRunCommand,
+    DbCommand,
+    DbBackupCommand,
+    CompletionCommand,
+  ],
+})
 export class CliModule {}

@@ -6,7 +6,16 @@ import { CommandRunner, InjectCommander } from 'nest-commander';
 @Injectable()
 export class Program {
   constructor(@InjectCommander() private readonly root: Command) {
-    root.name('cdui').description('Runs deep-learning graphs from the command line.').showHelpAfterError(true);
+    root
+      .name('cdui')
+      .description('Runs deep-learning graphs: on a server that keeps them, or right here.')
+      .showHelpAfterError(true);
+    helpAfter(root, [
+      'cdui start                                    start the server',
+      'cdui run examples/mnist-cnn.graph.json        run a graph there and watch it',
+      'cdui runs list                                what ran, and how it ended',
+      'cdui graph run examples/mlp-csv.graph.json    run one here, without a server',
+    ]);
   }
 
   /** Whether anything was asked for; else its help is all there is to say. */
