@@ -1,5 +1,6 @@
 import { Module, type Type } from '@nestjs/common';
 import { AuthController } from './auth/auth.controller';
+import { ExecutionSocket } from './execution-socket/execution-socket';
 import { ExampleFolder } from './examples/example-folder';
 import { ExamplesController } from './examples/examples.controller';
 import { GraphFolder } from './graphs/graph-folder';
@@ -13,7 +14,10 @@ import { LogController } from './runs-api/log.controller';
 import { MetricsController } from './runs-api/metrics.controller';
 import { RunsController } from './runs-api/runs.controller';
 import { DevicesController } from './system/devices.controller';
+import { Doors } from './system/doors';
 import { HealthController } from './system/health.controller';
+import { Metrics } from './system/metrics';
+import { PrometheusController } from './system/metrics.controller';
 
 /** Controllers of routes on runs. */
 export const RUN_CONTROLLERS: readonly Type[] = [
@@ -37,7 +41,7 @@ export const OTHER_CONTROLLERS: readonly Type[] = [
 
 /** The REST interface. */
 @Module({
-  controllers: [...OTHER_CONTROLLERS],
-  providers: [ExampleFolder, GraphFolder, GraphsService],
+  controllers: [...OTHER_CONTROLLERS, ...RUN_CONTROLLERS, PrometheusController],
+  providers: [Doors, ExampleFolder, ExecutionSocket, GraphFolder, GraphsService, Metrics],
 })
 export class HttpModule {}

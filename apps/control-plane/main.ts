@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { programRoot } from '@cdui/host/entry';
 import { CodedError } from '@cdui/protocol';
 import { readSettings } from './config/settings';
+import { RunsLifetime } from './runs/local/runs.module';
 import { startServer } from './server';
 import { Boot } from './system/boot';
 import { takeFolders } from './system/folder-lock';
 import { ServerAddress } from './system/server-address';
-import { writeServerFiles } from './system/server-files';
+import { removeServerFiles, writeServerFiles } from './system/server-files';
+import { stopOnSignals } from './system/shutdown';
 
 const USAGE = `Usage: npm start
 
@@ -33,6 +35,11 @@ async function main(args: readonly string[]): Promise<void> {
   lock.announce(url);
   const { id: boot_id, version } = app.get(Boot);
   const { host, userDataDir } = settings;
+  stopOnSignals({
+    app,
+    unfinished: () => app.get(RunsLifetime).unfinished,
+    removeFiles: () => removeServerFiles(userDataDir),
+  });
   await writeServerFiles(userDataDir, {
     url,
     host,

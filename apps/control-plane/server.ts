@@ -3,14 +3,16 @@ import type { Server } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Express } from 'express';
+import { Logger } from 'nestjs-pino';
 import { AppModule } from './app.module';
 import { bodyGuard, continueGuard, corsOptions, hostGuard, securityHeaders, tokenGuard } from './auth/request-guards';
 import { SessionToken } from './auth/session-token';
 import type { Settings } from './config/settings';
 import { servePages } from './openapi/pages';
+import { Doors } from './system/doors';
 import { ErrorFilter } from './system/error.filter';
 import { jsonBody } from './system/json-body';
+import { processLog, quietFramework, requestLog } from './system/logging.module';
 import { ServerAddress } from './system/server-address';
 import { queryValidation } from './system/validation.pipe';
 
@@ -29,7 +31,7 @@ export async function startServer(settings: Settings): Promise<RunningServer> {
   server.once('listening', () => address.listensOn((server.address() as AddressInfo).port));
   // Node would tell a client that asks first to go on, before any guard has looked at the request.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
-  app.enableShutdownHooks();
+  app.get(Doors).open(server);
   try {
     await app.listen(settings.port, settings.host);
     await app.get(SessionToken).write(settings.userDataDir);
@@ -43,17 +45,19 @@ export async function startServer(settings: Settings): Promise<RunningServer> {
 
 /** Everything but the listening: guards in their order, the reader of bodies, the shape of errors. */
 export async function createApp(settings: Settings): Promise<NestExpressApplication> {
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(settings), {
-    logger: ['error', 'warn'],
+  const log = processLog(settings);
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(settings, log), {
+    bufferLogs: true,
     bodyParser: false,
     abortOnError: false,
   });
+  app.useLogger(quietFramework(app.get(Logger)));
   const address = app.get(ServerAddress);
   const allowlist = (): ServerAddress['allowlist'] => address.allowlist;
   app.disable('x-powered-by');
-  app.setGlobalPrefix('api');
+  app.setGlobalPrefix('api', { exclude: ['metrics'] });
   app.set('etag', false);
-  app.use(securityHeaders, hostGuard(allowlist));
+  app.use(requestLog(log), securityHeaders, hostGuard(allowlist));
   app.enableCors(corsOptions(settings.corsOrigins));
   app.use(tokenGuard(app.get(SessionToken), allowlist));
   app.use(bodyGuard(settings.maxRunBodyBytes), continueGuard, jsonBody(settings.maxRunBodyBytes));

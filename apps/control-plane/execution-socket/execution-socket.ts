@@ -1,0 +1,110 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { SessionToken, TOKEN_HEADER } from '../auth/session-token';
+import { SETTINGS, type Settings } from '../config/settings';
+import { EventLog } from '../events/event-log';
+import { CanvasSessions, Runs } from '../runs/runs';
+import { ServerAddress } from '../system/server-address';
+import { ExecutionConnection } from './connection';
+import { refuseUpgrade, routeUpgrades } from './upgrades';
+
+/** Close codes of `/ws/execution` beside the standard ones. */
+export const WRONG_TOKEN = 4401;
+export const WRONG_PLACE = 4003;
+const GOING_AWAY = 1001;
+/** How long a client gets to answer a close before the connection is cut. */
+const CLOSE_GRACE_MS = 1_000;
+
+/** The sockets of `/ws/execution`: guards, and one connection each. */
+@Injectable()
+export class ExecutionSocket {
+  private readonly logger = new Logger('execution-socket');
+  private readonly server: WebSocketServer;
+
+  constructor(
+    private readonly runs: Runs,
+    private readonly log: EventLog,
+    private readonly sessions: CanvasSessions,
+    private readonly token: SessionToken,
+    private readonly address: ServerAddress,
+    @Inject(SETTINGS) settings: Settings,
+  ) {
+    this.server = new WebSocketServer({
+      noServer: true,
+      // A larger message closes the socket with 1009.
+      maxPayload: settings.wsMaxMessageBytes,
+      // Compressing costs more than this machine's own network, and memory for each socket.
+      perMessageDeflate: false,
+    });
+  }
+
+  listen(server: Server): void {
+    routeUpgrades(server, {
+      '/ws/execution': (request, socket, head) => this.upgrade(request, socket, head),
+    });
+  }
+
+  /** Sockets that are open. */
+  get count(): number {
+    return this.server.clients.size;
+  }
+
+  /** Bytes that wait in this process for clients that read slowly. */
+  get bufferedBytes(): number {
+    let bytes = 0;
+    for (const client of this.server.clients) bytes += client.bufferedAmount;
+    return bytes;
+  }
+
+  /** Tells every client that the server goes away, and waits until they are gone. */
+  async close(): Promise<void> {
+    const gone = [...this.server.clients].map(
+      (client) =>
+        new Promise<void>((resolve) => {
+          client.once('close', () => resolve());
+          client.close(GOING_AWAY, 'The server stops');
+        }),
+    );
+    const timer = setTimeout(() => this.server.clients.forEach((client) => client.terminate()), CLOSE_GRACE_MS);
+    await Promise.all(gone);
+    clearTimeout(timer);
+    this.server.close();
+  }
+
+  private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { host, origin } = request.headers;
+    const { allowlist } = this.address;
+    if (!allowlist?.allows(host)) {
+      return refuseUpgrade(socket, 403, {
+        code: WRONG_PLACE,
+        detail: `This server does not answer for host "${host ?? ''}"`,
+      });
+    }
+    if (!allowlist.allowsOrigin(origin, host)) {
+      return refuseUpgrade(socket, 403, {
+        code: WRONG_PLACE,
+        detail: `Pages of ${origin} may not open sockets to this server`,
+      });
+    }
+    this.server.handleUpgrade(request, socket, head, (client) => this.accept(client, request));
+  }
+
+  private accept(client: WebSocket, request: IncomingMessage): void {
+    if (!this.admits(request)) {
+      client.on('error', () => undefined);
+      // Not before the upgrade: a browser could not tell its page why.
+      client.close(WRONG_TOKEN, 'Missing or invalid session token');
+      return;
+    }
+    const { runs, log, sessions, logger } = this;
+    new ExecutionConnection(client, request.socket, { runs, log, sessions, logger });
+  }
+
+  private admits({ headers, url }: IncomingMessage): boolean {
+    if (this.token.matches(headers[TOKEN_HEADER])) return true;
+    const query = url?.split('?')[1];
+    return query !== undefined && this.token.matches(new URLSearchParams(query).get('token'));
+  }
+}
