@@ -44,6 +44,12 @@ export interface RunStart {
   readonly devices: readonly string[];
 }
 
+/** Something that is kept of a node of a run. */
+export interface NodeRecord {
+  readonly node_id: string;
+  readonly [member: string]: unknown;
+}
+
 export interface RunFilter {
   readonly status?: readonly RunStatus[];
   /** Part of the name or the id. */
@@ -80,6 +86,10 @@ export interface RunStore {
     facts: Readonly<Record<string, unknown>>,
     fingerprint?: { readonly digest: string; readonly document: string },
   ): Promise<void>;
+  /** Keeps where the code of the run's nodes comes from, a record for each node; of two for a node the last counts. */
+  addProvenance(id: string, records: readonly NodeRecord[]): Promise<void>;
+  /** The records, in the order of the bytes of their node ids. */
+  provenance(id: string): Promise<readonly NodeRecord[]>;
   /** Removes an ended run with all that is stored about it. @returns whether there was one that had ended */
   delete(id: string): Promise<boolean>;
   /** Ids of ended runs beyond the newest `keep`, the oldest first; at most `limit` of them. */

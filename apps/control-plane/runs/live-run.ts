@@ -185,6 +185,7 @@ export class LiveRun {
     try {
       const graph = await this.keeper.graph(run);
       const sinks = await this.record();
+      this.storeProvenance();
       this.outcome = await run.executor.run({
         kind: 'start',
         runId: run.id,
@@ -331,6 +332,14 @@ export class LiveRun {
     void world.store
       .addFacts(this.id, facts, fingerprint)
       .catch((error: unknown) => world.report(`The facts of run ${this.id} could not be stored`, error));
+  }
+
+  private storeProvenance(): void {
+    const { world, run } = this;
+    if (run.provenance === null) return;
+    void world.store
+      .addProvenance(run.id, run.provenance)
+      .catch((error: unknown) => world.report(`The provenance of run ${run.id} could not be stored`, error));
   }
 
   private forget(): void {

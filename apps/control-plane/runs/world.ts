@@ -1,4 +1,4 @@
-import type { Clock, EventStore, Executor, Ids, RunStore } from '@cdui/execution';
+import type { Clock, EventStore, Executor, Ids, NodeRecord, RunStore } from '@cdui/execution';
 import type { GraphFile, RunFolders } from '@cdui/protocol';
 import type { LimitSettings } from '@cdui/scheduling';
 import type { EventLog } from '../events/event-log';
@@ -13,7 +13,7 @@ export interface PreparedGraph {
 }
 
 /** Where a node's code comes from. */
-export interface NodeProvenance {
+export interface NodeProvenance extends NodeRecord {
   readonly node_id: string;
   readonly type: string;
   /** sha256 of the canonical JSON of the type's definition. */

@@ -12,6 +12,7 @@ import type {
   EventPage,
   EventStore,
   NewRun,
+  NodeRecord,
   RunFilter,
   RunRecord,
   RunStart,
@@ -28,6 +29,7 @@ interface Stored {
   readonly events: StoredEvent[];
   readonly metrics: StoredMetric[];
   readonly artifacts: StoredArtifact[];
+  readonly provenance: Map<string, NodeRecord>;
 }
 
 interface State {
@@ -135,7 +137,15 @@ class MemoryRunStore implements RunStore {
     return this.database.write((state) => {
       if (state.runs.has(run.id)) throw storageFailed(`run ${run.id} is there already`);
       const record = { ...DEFAULTS, ...row };
-      state.runs.set(run.id, { record, graph, recordedSeq: 0, events: [], metrics: [], artifacts: [] });
+      state.runs.set(run.id, {
+        record,
+        graph,
+        recordedSeq: 0,
+        events: [],
+        metrics: [],
+        artifacts: [],
+        provenance: new Map(),
+      });
       state.lastQueueSeq = Math.max(state.lastQueueSeq, run.queueSeq);
     });
   }
@@ -177,6 +187,20 @@ class MemoryRunStore implements RunStore {
       const fingerprintDigest = fingerprint?.digest ?? run.record.fingerprintDigest;
       run.record = { ...run.record, facts: { ...run.record.facts, ...plain(facts) }, fingerprintDigest };
     });
+  }
+
+  addProvenance(id: string, records: readonly NodeRecord[]): Promise<void> {
+    return this.database.write((state) => {
+      for (const record of records) state.runs.get(id)?.provenance.set(record.node_id, plain(record));
+    });
+  }
+
+  provenance(id: string): Promise<readonly NodeRecord[]> {
+    return this.database.read(({ runs }) =>
+      [...(runs.get(id)?.provenance.values() ?? [])].sort((a, b) =>
+        Buffer.compare(Buffer.from(a.node_id), Buffer.from(b.node_id)),
+      ),
+    );
   }
 
   delete(id: string): Promise<boolean> {

@@ -174,6 +174,21 @@ export function describeStores(name: string, open: () => Promise<OpenStores>): v
         });
       });
 
+      it('keep a record of each node, the last one, and none of runs that are not there', async () => {
+        await runs.insert(newRun('a', 1));
+        await runs.addProvenance('a', [
+          { node_id: 'y', type: 'One', file: null },
+          { node_id: 'x', type: 'Two', more: { deep: [1] } },
+        ]);
+        await runs.addProvenance('a', [{ node_id: 'y', type: 'Three' }]);
+        await runs.addProvenance('b', [{ node_id: 'y', type: 'One' }]);
+        expect(await runs.provenance('a')).toEqual([
+          { node_id: 'x', type: 'Two', more: { deep: [1] } },
+          { node_id: 'y', type: 'Three' },
+        ]);
+        expect(await runs.provenance('b')).toEqual([]);
+      });
+
       it('are deleted only when they have ended, with all that is stored about them', async () => {
         await runs.insert(newRun('a', 1));
         expect(await runs.delete('a')).toBe(false);

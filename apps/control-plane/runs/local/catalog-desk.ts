@@ -14,7 +14,11 @@ export class CatalogDesk implements GraphDesk {
     const text = JSON.stringify(graph);
     const { issues, scrubbed, provenance } = await this.catalog.call('prepare', text, withProvenance);
     if (issues.length > 0) throw refused(issues);
-    return { text: scrubbed ?? text, hadSecrets: scrubbed !== null, provenance };
+    return {
+      text: scrubbed ?? text,
+      hadSecrets: scrubbed !== null,
+      provenance: provenance?.map((record) => ({ ...record })) ?? null,
+    };
   }
 }
 

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RunStore } from '@cdui/execution';
 import type { GraphFile, RunDetail, RunEventsPage, RunEventView, RunList, RunSubmitted } from '@cdui/protocol';
+import { RUN_STORE } from '../../tokens';
 import { TestServer } from '../../testing/test-server';
 
 const EXAMPLES = join(__dirname, '../../../../examples');
@@ -84,7 +86,7 @@ describe('the runs of a server', () => {
 
   it('trains the example on a table, with metrics, facts and a fingerprint', async () => {
     const graph = JSON.parse(readFileSync(join(EXAMPLES, 'mlp-csv.graph.json'), 'utf8')) as GraphFile;
-    const id = await submit(graph, { seed: 3, provenance: true });
+    const id = await submit(graph, { seed: 3 });
     const events = await follow(id);
     expect(events.map(({ cursor }) => cursor)).toEqual(events.map((_, index) => index + 1));
     expect([events[0]!.type, events.at(-1)!.type]).toEqual(['execution_start', 'execution_complete']);
@@ -94,11 +96,24 @@ describe('the runs of a server', () => {
       error: null,
       devices: ['cpu'],
       queue_key: 'cpu',
-      options: { seed: 3, device: 'cpu', provenance: true },
+      options: { seed: 3, device: 'cpu', provenance: false },
       execution_facts: { fingerprint_source: 'control-plane', runtime: { kind: 'onnx' } },
     });
     expect(run.fingerprint_digest).toMatch(/^[0-9a-f]{64}$/);
     expect(run.final_metrics.length).toBeGreaterThan(0);
+  });
+
+  it('records where the code of each node comes from when it is asked to', async () => {
+    const id = await submit(graphOf('Give'), { provenance: true });
+    await follow(id);
+    const store = server.server.app.get<RunStore>(RUN_STORE);
+    const hash = expect.stringMatching(/^[0-9a-f]{64}$/) as unknown;
+    const given = { type: 'Give', definition_hash: hash, source: 'custom', file: 'Give.js', file_hash: hash };
+    expect(await store.provenance(id)).toEqual([
+      { node_id: 'after', ...given },
+      { node_id: 'node', ...given },
+      { node_id: 'start', type: 'Start', definition_hash: hash, source: 'builtin', file: null, file_hash: null },
+    ]);
   });
 
   it('refuses a graph that cannot run, with every problem', async () => {

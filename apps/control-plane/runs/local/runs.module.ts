@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   Global,
   Inject,
@@ -8,6 +9,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import type { Clock, EventStore, Ids, RunStore } from '@cdui/execution';
+import { OUTPUTS_FOLDER, OutputStore } from '@cdui/outputs';
 import { InProcessExecutor } from '@cdui/run-host/client';
 import { CatalogClient } from '../../catalog-thread/catalog.client';
 import { SETTINGS, type Settings } from '../../config/settings';
@@ -39,10 +41,13 @@ export class RunsLifetime implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(RunService) private readonly runs: RunService,
     @Inject(EXECUTOR) private readonly executor: InProcessExecutor,
     @Inject(Boot) private readonly boot: Boot,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     await this.runs.recover();
+    // What an earlier server was about to record; nothing records yet.
+    await new OutputStore(join(this.settings.userDataDir, 'data', OUTPUTS_FOLDER)).sweep();
     this.executor.prepare();
   }
 
