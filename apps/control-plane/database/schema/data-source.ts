@@ -1,14 +1,20 @@
 import { DataSource, type Logger } from 'typeorm';
+import { ENTITIES } from './entities';
 import { Runs1764500000001 } from './migrations/1-runs';
 
 /** Every migration, the oldest first. The number of the schema is how many there are: add only at the end. */
 export const MIGRATIONS = [Runs1764500000001] as const;
 
-/** TypeORM's view of the database, for migrations. The caller closes it. */
+/**
+ * TypeORM's view of the database, on a connection of its own: for migrations and tests. While the server runs, everything goes through `Writer` and
+ * `Readers` instead, because TypeORM runs all its transactions on one shared connection, where those of different callers get into each other.
+ * The caller closes it.
+ */
 export function dataSource(file: string): DataSource {
   return new DataSource({
     type: 'sqlite',
     database: file,
+    entities: [...ENTITIES],
     migrations: [...MIGRATIONS],
     migrationsTransactionMode: 'none',
     busyTimeout: 5000,

@@ -43,7 +43,7 @@ const STATEMENTS = [
   )`,
   `CREATE INDEX exec_runs_by_creation ON exec_runs (created_at, queue_seq)`,
   `CREATE INDEX exec_runs_by_status ON exec_runs (status, created_at, queue_seq)`,
-  `CREATE INDEX exec_runs_ended ON exec_runs (finished_at, queue_seq, id)
+  `CREATE INDEX exec_runs_ended ON exec_runs (finished_at, queue_seq, id, status)
     WHERE status IN ('succeeded', 'failed', 'cancelled', 'interrupted')`,
   `CREATE INDEX exec_runs_by_queue_seq ON exec_runs (queue_seq)`,
   `CREATE INDEX exec_runs_by_sweep ON exec_runs (sweep_id) WHERE sweep_id IS NOT NULL`,
