@@ -26,6 +26,9 @@ export function isStop(error: unknown, signal: AbortSignal): boolean {
 
 /** The run's error for a node's: names the node, unless the message does so already. */
 export function runError(node: PlannedNode, failure: Failure): string {
-  const label = describeNode(node);
-  return failure.message.includes(`"${node.id}"`) ? failure.message : `${label}: ${failure.message}`;
+  const { message } = failure;
+  if (message.includes(`"${node.id}"`)) return message;
+  // The layer of a layer node is called as the node's type is: once is enough.
+  const own = `${node.type}: `;
+  return `${describeNode(node)}: ${message.startsWith(own) ? message.slice(own.length) : message}`;
 }
