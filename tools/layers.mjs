@@ -58,7 +58,7 @@ export const ROOMS = {
     within: 'apps/control-plane',
   },
   'apps/control-plane/runs/local': {
-    values: ['protocol', 'host', 'scheduling', 'execution', 'run-host/client'],
+    values: ['protocol', 'host', 'scheduling', 'execution', 'outputs', 'run-host/client'],
     packages: 'any',
     within: 'apps/control-plane',
   },

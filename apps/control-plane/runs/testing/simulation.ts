@@ -91,7 +91,7 @@ export class Simulation {
     return new Simulation({
       ...this.choices,
       database: this.database.crash(),
-      clock: this.clock,
+      clock: this.clock.restarted(),
       firstId: this.lastId,
     });
   }

@@ -26,6 +26,11 @@ export class VirtualClock implements Clock {
     return () => void this.alarms.delete(alarm);
   }
 
+  /** The same time for a program that starts now: what an earlier one had set rings for nobody. */
+  restarted(): VirtualClock {
+    return new VirtualClock(this.now());
+  }
+
   /** How long until the next alarm; null when there is none. */
   get next(): number | null {
     const times = [...this.alarms].map(({ at }) => at - this.time);
