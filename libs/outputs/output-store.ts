@@ -101,11 +101,11 @@ export class OutputStore {
     return true;
   }
 
-  /** Removes what processes that died left half written. For a start, when nothing records. */
+  /** Removes what processes that died left half written. For a start, when nothing records. Never rejects: it is tried again a day later. */
   async sweep(): Promise<void> {
     const names = await readdir(this.root).catch((): string[] => []);
     const partial = names.filter(isPartial);
-    await Promise.all(partial.map((name) => rm(join(this.root, name), { recursive: true, force: true })));
+    await Promise.allSettled(partial.map((name) => rm(join(this.root, name), { recursive: true, force: true })));
   }
 
   private folder(runId: string): string {
