@@ -14,6 +14,8 @@ export interface Persistence {
   readonly signal: AbortSignal;
   /** Gives up when there was no answer for so long. */
   readonly giveUpMs?: number;
+  /** The first pause. */
+  readonly pauseMs?: number;
 }
 
 const FIRST_MS = 100;
@@ -25,9 +27,9 @@ const GIVE_UP_MS = 10 * 60_000;
  * Pauses double from 0.1 s to 3 s, each shortened by chance, so that many followers do not come back in the same instant.
  */
 export async function persistently<T>(ask: () => Promise<T>, persistence: Persistence): Promise<T> {
-  const { relocate, connection, signal, giveUpMs = GIVE_UP_MS } = persistence;
+  const { relocate, connection, signal, giveUpMs = GIVE_UP_MS, pauseMs = FIRST_MS } = persistence;
   const begun = performance.now();
-  for (let pause = FIRST_MS, told = false; ; pause = Math.min(MOST_MS, pause * 2)) {
+  for (let pause = pauseMs, told = false; ; pause = Math.min(MOST_MS, pause * 2)) {
     try {
       const answer = await ask();
       if (told) connection.back();

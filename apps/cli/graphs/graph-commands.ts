@@ -80,12 +80,12 @@ export async function showGraph(name: string, options: ServerChoice): Promise<nu
     readonly nodes?: readonly { readonly id?: unknown; readonly type?: unknown }[];
     readonly edges?: readonly { readonly source?: unknown; readonly target?: unknown; readonly type?: unknown }[];
   };
-  const into = new Map<unknown, string[]>();
-  for (const { source, target } of edges) into.set(target, [...(into.get(target) ?? []), String(source)]);
+  const into = new Map<unknown, Set<string>>();
+  for (const { source, target } of edges) into.set(target, (into.get(target) ?? new Set()).add(String(source)));
   const rows = nodes.map(({ id, type }) => [
     printable(String(id)),
     printable(String(type)),
-    cut((into.get(id) ?? []).join(', '), NAME),
+    cut([...(into.get(id) ?? [])].join(', '), NAME),
   ]);
   print([
     `${printable(name)}: ${nodes.length} nodes, ${edges.length} edges`,

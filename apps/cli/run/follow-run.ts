@@ -1,6 +1,6 @@
 import { isTerminal, TERMINAL_EVENTS } from '@cdui/protocol';
 import type { Api, RunDetail, RunEvent } from '../client/api';
-import { type Connection, persistently } from '../client/persistence';
+import { type Connection, type Persistence, persistently } from '../client/persistence';
 
 /** Sees a run as it goes. */
 export interface Follower extends Connection {
@@ -27,8 +27,9 @@ export async function followRun(
   cursor: number,
   follower: Follower,
   signal: AbortSignal,
+  patience: Pick<Persistence, 'pauseMs' | 'giveUpMs'> = {},
 ): Promise<RunDetail> {
-  const persistence = { relocate: () => api.relocate(), connection: follower, signal };
+  const persistence = { ...patience, relocate: () => api.relocate(), connection: follower, signal };
   const run = (): Promise<RunDetail> => persistently(() => api.run(id, signal), persistence);
   let place = '';
   for (let wait = 0, last = cursor; ;) {
