@@ -80,10 +80,18 @@ export class ArtifactsController {
     // Never shown as a page of this server: what a run wrote may be a page with a program in it.
     response.attachment(basename(file)).type('application/octet-stream');
     await new Promise<void>((resolve, reject) => {
-      response.sendFile(file, { dotfiles: 'allow', cacheControl: false }, (error?: NodeJS.ErrnoException) => {
-        const gone = error?.code;
-        if (!error || gone === 'ECONNABORTED' || gone === 'EPIPE' || response.headersSent) resolve();
-        else reject(error);
+      response.sendFile(file, { dotfiles: 'allow', cacheControl: false }, (error?: SendError) => {
+        // A client that went away in the middle has nobody to be told.
+        if (!error || response.headersSent || response.destroyed) resolve();
+        else if (error.status === undefined || error.status >= 500) reject(error);
+        else {
+          // A range or a condition that cannot be met.
+          response
+            .status(error.status)
+            .set(error.headers ?? {})
+            .end();
+          resolve();
+        }
       });
     });
   }
@@ -99,6 +107,12 @@ export class ArtifactsController {
       join(userDataDir, 'data', 'outputs'),
     ];
   }
+}
+
+/** What `send` reports: an error of HTTP, with the headers of its answer. */
+interface SendError extends Error {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
 }
 
 function view({ nodeId, mountLabel, createdAt, ...artifact }: StoredArtifact): ArtifactView {

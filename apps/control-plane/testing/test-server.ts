@@ -39,7 +39,12 @@ export class TestServer {
     const folder = mkdtempSync(join(tmpdir(), 'cdui-server-'));
     prepare(folder);
     const given = Object.entries(env).map(([name, value]) => [name, value.replace('{folder}', folder)] as const);
-    const settings = readSettings({ CODEFYUI_PORT: '0', CODEFYUI_USER_DATA_DIR: folder, ...Object.fromEntries(given) });
+    const settings = readSettings({
+      CODEFYUI_PORT: '0',
+      CODEFYUI_USER_DATA_DIR: folder,
+      CODEFYUI_LOG_LEVEL: 'warn',
+      ...Object.fromEntries(given),
+    });
     return new TestServer(await startServer(settings), folder);
   }
 

@@ -1,0 +1,326 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import type { RunArtifacts, RunDetail, RunEventsPage, RunList, RunMetrics, RunSubmitted } from '@cdui/protocol';
+import { ConsoleLogs } from '../events/console-logs';
+import { graphOf, writeCustomNodes } from '../testing/custom-nodes';
+import { type Answer, TestServer } from '../testing/test-server';
+import { WrittenRun } from '../testing/written-run';
+
+const RESPONSE_CAP = 4096;
+const NODES = {
+  Give: `context.log('hello from ' + context.nodeId); return { value: 1 };`,
+  Patient: `while (!context.cancelled) await new Promise((go) => setTimeout(go, 5)); return { value: 1 };`,
+};
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await TestServer.start(
+    { CODEFYUI_RUN_EVENTS_RESPONSE_CAP_BYTES: String(RESPONSE_CAP), CODEFYUI_RUN_QUEUE_MAX_CONCURRENT_CPU: '1' },
+    (folder) => writeCustomNodes(folder, NODES),
+  );
+});
+afterAll(() => server.close());
+
+let written = 0;
+const begin = (): Promise<WrittenRun> => WrittenRun.begin(server, (++written).toString(16).padStart(32, 'a'));
+
+const codeOf = ({ json }: Answer): unknown => {
+  const { detail } = json as { detail: { code?: string } | { type: string }[] | string };
+  return Array.isArray(detail) ? detail[0]!.type : typeof detail === 'string' ? detail : detail.code;
+};
+
+async function submit(type: string, options = {}): Promise<string> {
+  const answer = await server.post('/api/runs', { graph: graphOf(type), options });
+  expect(answer).toMatchObject({ status: 200, json: { run_id: expect.stringMatching(/^[0-9a-f]{32}$/) as string } });
+  return (answer.json as RunSubmitted).run_id;
+}
+
+async function ended(id: string): Promise<RunDetail> {
+  for (let cursor = 0; ;) {
+    const page = (await server.get(`/api/runs/${id}/events?cursor=${cursor}&wait=30`)).json as RunEventsPage;
+    cursor = page.cursor;
+    if (!page.active && page.events.length === 0) return (await server.get(`/api/runs/${id}`)).json as RunDetail;
+  }
+}
+
+describe('a run', () => {
+  it('is submitted, followed to its end, listed, and shown with its graph', async () => {
+    const id = await submit('Give', { seed: 7 });
+    const run = await ended(id);
+    expect(run).toMatchObject({ id, name: 'Give', status: 'succeeded', active: false, options: { seed: 7 } });
+    expect(run.graph).toEqual(graphOf('Give'));
+    const { runs, total } = (await server.get(`/api/runs?status=succeeded&status=failed&q=${id.slice(0, 8)}`))
+      .json as RunList;
+    expect([runs.map((row) => row.id), total]).toEqual([[id], 1]);
+    expect(runs[0]).not.toHaveProperty('graph');
+    expect((await server.get(`/api/runs/${id}/log`)).text).toContain('hello from node');
+  });
+
+  it('waits its turn, is cancelled, retried and deleted', async () => {
+    const [first, second] = [await submit('Patient'), await submit('Patient')];
+    expect((await server.get(`/api/runs/${second}`)).json).toMatchObject({ status: 'queued', queue_position: 1 });
+    expect((await server.post(`/api/runs/${second}/cancel`, undefined)).json).toEqual({
+      run_id: second,
+      status: 'cancelled',
+      cancelled: true,
+    });
+    expect((await server.post(`/api/runs/${second}/cancel`, undefined)).json).toMatchObject({ cancelled: false });
+    const busy = await server.send('DELETE', `/api/runs/${first}`);
+    expect([busy.status, codeOf(busy)]).toEqual([409, 'run_active']);
+    await server.post(`/api/runs/${first}/cancel`, undefined);
+    expect(await ended(first)).toMatchObject({ status: 'cancelled' });
+    const again = (await server.post(`/api/runs/${second}/retry`, undefined)).json as RunSubmitted;
+    expect((await server.get(`/api/runs/${again.run_id}`)).json).toMatchObject({ retry_of: second });
+    await server.post(`/api/runs/${again.run_id}/cancel`, undefined);
+    await ended(again.run_id);
+    expect((await server.send('DELETE', `/api/runs/${first}`)).json).toEqual({ run_id: first, deleted: true });
+    expect((await server.get(`/api/runs/${first}`)).status).toBe(404);
+  });
+
+  it.each([
+    ['', 'GET'],
+    ['/events', 'GET'],
+    ['/metrics', 'GET'],
+    ['/artifacts', 'GET'],
+    ['/artifacts/x/download', 'GET'],
+    ['/log', 'GET'],
+    ['/log/search?q=x', 'GET'],
+    ['/cancel', 'POST'],
+    ['/retry', 'POST'],
+    ['', 'DELETE'],
+  ])('that is not there is a 404 at %s (%s)', async (path, method) => {
+    const answer = await server.send(method, `/api/runs/${'f'.repeat(32)}${path}`);
+    expect([answer.status, codeOf(answer)]).toEqual([404, 'run_not_found']);
+  });
+
+  it.each([
+    ['/api/runs?limit=0', 'limit'],
+    ['/api/runs?limit=501', 'limit'],
+    ['/api/runs?offset=-1', 'offset'],
+    ['/api/runs?status=done', 'status'],
+    ['/api/runs?sort=graph', 'sort'],
+    ['/api/runs/x/events?cursor=1.5', 'cursor'],
+    ['/api/runs/x/events?wait=61', 'wait'],
+    ['/api/runs/x/events?limit=many', 'limit'],
+    ['/api/runs/x/metrics?format=xml', 'format'],
+    ['/api/runs/x/log?limit=0', 'limit'],
+    ['/api/runs/x/log/search', 'q'],
+  ])('is not asked for with %s', async (path, field) => {
+    const answer = await server.get(path);
+    expect([answer.status, (answer.json as { detail: { loc: string[] }[] }).detail[0]!.loc]).toEqual([
+      422,
+      ['query', field],
+    ]);
+  });
+
+  it.each([
+    [{ graph: { nodes: [], edges: [] } }, 422],
+    [{ graph: graphOf('Give'), options: { sed: 1 } }, 400],
+    [{ graph: graphOf('Give'), options: { target: { worker: 'gpu-1' } } }, 400],
+    [{ graph: graphOf('NoSuchNode') }, 400],
+  ])('is refused as %j', async (body, status) => {
+    expect((await server.post('/api/runs', body)).status).toBe(status);
+  });
+});
+
+describe('events', () => {
+  it('come in pages of bounded count and size, each once and in order', async () => {
+    const run = await begin();
+    await run.texts(200, 100);
+    await run.end();
+    const few = (await server.get(`/api/runs/${run.id}/events?limit=3`)).json as RunEventsPage;
+    expect([few.events.length, few.cursor]).toEqual([3, 3]);
+    const seen: number[] = [];
+    for (let cursor = 0; ;) {
+      const { bytes, json } = await server.get(`/api/runs/${run.id}/events?cursor=${cursor}&limit=2000`);
+      const page = json as RunEventsPage;
+      if (page.events.length === 0) break;
+      // The cap counts payloads; each event has a line around its own.
+      expect(bytes.length).toBeLessThan(RESPONSE_CAP * 2);
+      seen.push(...page.events.map((event) => event.cursor));
+      cursor = page.cursor;
+    }
+    expect(seen).toEqual(Array.from({ length: 202 }, (_, index) => index + 1));
+  });
+
+  it('that are larger than the cap come alone', async () => {
+    const run = await begin();
+    await run.texts(3, RESPONSE_CAP * 2);
+    await run.end();
+    const page = (await server.get(`/api/runs/${run.id}/events?cursor=1`)).json as RunEventsPage;
+    expect(page.events.map(({ cursor }) => cursor)).toEqual([2]);
+  });
+
+  it('wake up a client that waits, and one that waits for the end', async () => {
+    const run = await begin();
+    const next = server.get(`/api/runs/${run.id}/events?cursor=1&wait=30`);
+    await run.texts(1, 5);
+    expect((await next).json).toMatchObject({ active: true, events: [{ cursor: 2, type: 'node_status' }] });
+    const last = server.get(`/api/runs/${run.id}/events?cursor=2&wait=30`);
+    await run.end();
+    expect((await last).json).toMatchObject({ events: [{ cursor: 3, type: 'execution_complete', payload: null }] });
+    expect((await server.get(`/api/runs/${run.id}/events?cursor=3&wait=30`)).json).toMatchObject({
+      active: false,
+      events: [],
+      cursor: 3,
+    });
+  });
+
+  it('are no longer waited for when the client is gone', async () => {
+    const run = await begin();
+    await new Promise<void>((resolve) => {
+      const outgoing = httpRequest(`${server.url}/api/runs/${run.id}/events?cursor=1&wait=60`);
+      outgoing.on('error', () => resolve());
+      outgoing.end(() => outgoing.destroy());
+    });
+    await run.end();
+  });
+});
+
+describe('metrics', () => {
+  it('are given as JSON and as a CSV file, one name only when asked', async () => {
+    const run = await begin();
+    const points = Array.from({ length: 12_000 }, (_, step) => ({
+      node_id: 't',
+      name: step % 2 ? 'loss' : '=evil',
+      value: step / 4,
+      step,
+    }));
+    for (let from = 0; from < points.length; from += 100) {
+      if (!run.recorder.recordMetrics(points.slice(from, from + 100), from)) await run.recorder.drained();
+    }
+    await run.end();
+    const all = (await server.get(`/api/runs/${run.id}/metrics`)).json as RunMetrics;
+    expect(all.names).toEqual(['=evil', 'loss']);
+    expect(all.metrics.map(({ step }) => step)).toEqual(points.map(({ step }) => step));
+    const one = (await server.get(`/api/runs/${run.id}/metrics?name=loss`)).json as RunMetrics;
+    expect([one.names, one.metrics.length]).toEqual([['loss'], 6000]);
+    const csv = await server.get(`/api/runs/${run.id}/metrics?format=csv`);
+    expect(csv.headers).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="run-${run.id}-metrics.csv"`,
+    });
+    expect([...csv.bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+    const lines = csv.text.trimEnd().split('\r\n');
+    expect(lines).toHaveLength(12_001);
+    expect(lines[0]).toBe('\ufeffrun_id,node_id,name,step,value,ts');
+    expect(lines[1]).toMatch(new RegExp(`^${run.id},t,'=evil,0,0,\\d{4}-`));
+  });
+});
+
+describe('artifacts', () => {
+  async function withFile(path: string, content: string): Promise<string> {
+    const run = await begin();
+    mkdirSync(join(server.folder, 'data/models'), { recursive: true });
+    if (content !== '') writeFileSync(path, content);
+    run.recorder.recordArtifact({ kind: 'model', path, meta: { bytes: content.length }, node_id: 'save' }, 1);
+    await run.end();
+    const { artifacts } = (await server.get(`/api/runs/${run.id}/artifacts?kind=model`)).json as RunArtifacts;
+    expect(artifacts).toMatchObject([{ path, kind: 'model', node_id: 'save', backend: 'local', mount_label: null }]);
+    return `/api/runs/${run.id}/artifacts/${artifacts[0]!.id}/download`;
+  }
+
+  it('are downloaded whole and in parts, with the token only', async () => {
+    const path = await withFile(join(server.folder, 'data/models/weights.safetensors'), '0123456789');
+    const whole = await server.get(path);
+    expect([whole.status, whole.text]).toEqual([200, '0123456789']);
+    expect(whole.headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': 'attachment; filename="weights.safetensors"',
+      'x-content-type-options': 'nosniff',
+      'accept-ranges': 'bytes',
+    });
+    const part = await server.get(path, { headers: { range: 'bytes=2-4' } });
+    expect([part.status, part.text, part.headers['content-range']]).toEqual([206, '234', 'bytes 2-4/10']);
+    const beyond = await server.get(path, { headers: { range: 'bytes=10-' } });
+    expect([beyond.status, beyond.headers['content-range']]).toEqual([416, 'bytes */10']);
+    expect((await server.get(path, { headers: { 'if-match': '"other"' } })).status).toBe(412);
+    expect((await server.get(path, { token: false })).status).toBe(403);
+    expect((await server.get(`${path}?token=wrong`, { token: false })).status).toBe(403);
+    expect((await server.get(`${path}?token=${server.token}`, { token: false })).text).toBe('0123456789');
+  });
+
+  it('are never files from elsewhere', async () => {
+    const link = join(server.folder, 'data/models/link');
+    const secret = join(server.folder, 'session.token');
+    mkdirSync(join(server.folder, 'data/models'), { recursive: true });
+    symlinkSync(secret, link);
+    const database = join(server.folder, 'data/codefyui.db');
+    for (const path of [
+      link,
+      secret,
+      database,
+      '/etc/passwd',
+      join(server.folder, 'data/models/../../session.token'),
+      server.folder,
+    ]) {
+      const answer = await server.get(await withFile(path, ''));
+      expect([path, answer.status, codeOf(answer)]).toEqual([path, 404, 'artifact_gone']);
+      expect(answer.text).not.toContain(server.token);
+    }
+  });
+
+  it('that are not there are a 404', async () => {
+    const gone = await server.get(await withFile(join(server.folder, 'data/models/gone'), ''));
+    expect([gone.status, codeOf(gone)]).toEqual([404, 'artifact_gone']);
+    const run = await begin();
+    await run.end();
+    const unknown = await server.get(`/api/runs/${run.id}/artifacts/..%2F..%2Fsession.token/download`);
+    expect([unknown.status, codeOf(unknown)]).toEqual([404, 'artifact_not_found']);
+  });
+});
+
+describe('the console log', () => {
+  const text = 'first line\nsecond line, ä\nthird\n';
+  let run: WrittenRun;
+  beforeAll(async () => {
+    run = await begin();
+    run.recorder.console(text);
+    await run.end();
+    await server.server.app.get(ConsoleLogs).close(run.id);
+  });
+
+  it('is read from an offset, and says where it stands', async () => {
+    const { status, text: part, headers } = await server.get(`/api/runs/${run.id}/log?offset=6&limit=4`);
+    expect([status, part]).toEqual([200, 'line']);
+    expect(headers).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8',
+      'x-log-offset': '6',
+      'x-log-next': '10',
+      'x-log-size': String(Buffer.byteLength(text)),
+      'x-run-status': 'succeeded',
+      'x-run-active': 'false',
+    });
+    expect((await server.get(`/api/runs/${run.id}/log?offset=1000&wait=30`)).text).toBe('');
+  });
+
+  it('answers ranges of bytes', async () => {
+    const size = Buffer.byteLength(text);
+    for (const [range, status, part, contentRange] of [
+      ['bytes=0-4', 206, 'first', `bytes 0-4/${size}`],
+      ['bytes=-6', 206, 'third\n', `bytes ${size - 6}-${size - 1}/${size}`],
+      [`bytes=${size}-`, 416, '', `bytes */${size}`],
+      ['lines=1-2', 200, text, undefined],
+    ] as const) {
+      const answer = await server.get(`/api/runs/${run.id}/log`, { headers: { range } });
+      expect([answer.status, answer.text, answer.headers['content-range']]).toEqual([status, part, contentRange]);
+    }
+  });
+
+  it('is searched', async () => {
+    expect((await server.get(`/api/runs/${run.id}/log/search?q=LINE&limit=1`)).json).toEqual({
+      run_id: run.id,
+      matches: [{ offset: 0, line: 1, text: 'first line' }],
+      truncated: true,
+    });
+  });
+
+  it('wakes up a client that waits for more', async () => {
+    const busy = await begin();
+    const more = server.get(`/api/runs/${busy.id}/log?wait=30`);
+    busy.recorder.console('now');
+    expect((await more).text).toBe('now');
+    await busy.end();
+  });
+});
