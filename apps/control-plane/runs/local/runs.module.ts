@@ -30,11 +30,13 @@ import { CanvasSessions, Runs } from '../runs';
 const STOP_GRACE_MS = 5_000;
 /** What a run that does not stop needs to be ended, on top. */
 const FORCE_MS = 500;
+/** How long the last step of a runtime may take after that. */
+const LAST_STEP_MS = 3_000;
 
 /** Begins with what an earlier server left, and ends with nothing running. */
 @Injectable()
 export class RunsLifetime implements OnApplicationBootstrap, OnModuleDestroy {
-  /** Runs that went on when their time was over: a thread that computes must not be ended with the process. */
+  /** Runs and steps that went on when their time was over: a thread that computes must not be ended with the process. */
   unfinished = 0;
 
   constructor(
@@ -55,7 +57,8 @@ export class RunsLifetime implements OnApplicationBootstrap, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.boot.stopping = true;
     this.unfinished = await this.runs.shutdown(STOP_GRACE_MS + FORCE_MS);
-    if (this.unfinished === 0) await this.executor.close();
+    // A run that was ended by force may leave a step behind that its runtime has to finish.
+    if (this.unfinished === 0 && !(await isOver(this.executor.close(), LAST_STEP_MS))) this.unfinished = 1;
   }
 }
 
@@ -87,6 +90,15 @@ export class RunsLifetime implements OnApplicationBootstrap, OnModuleDestroy {
   exports: [Runs, CanvasSessions, RunService, EXECUTOR, RunsLifetime],
 })
 export class RunsModule {}
+
+/** Waits that long. @returns whether it was enough */
+async function isOver(work: Promise<void>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, ms, false)));
+  const over = await Promise.race([work.then(() => true), late]);
+  clearTimeout(timer);
+  return over;
+}
 
 function makeRunService(
   settings: Settings,
