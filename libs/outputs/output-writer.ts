@@ -36,7 +36,8 @@ const ABANDONED_MS = 24 * 60 * 60 * 1000;
  */
 export class OutputWriter {
   private readonly folder: string;
-  private readonly ports = new Map<string, RecordedPort>();
+  /** In the order in which they were heard of; null until something is known. */
+  private readonly ports = new Map<string, RecordedPort | null>();
   private files = 0;
 
   /** @throws CodedError `invalid_run_id`, `outputs_not_written` when the folder cannot be made */
@@ -56,9 +57,15 @@ export class OutputWriter {
     return { name, path: join(this.folder, name) };
   }
 
+  /** Gives a port its place in the order, before it is known what was recorded of it. */
+  expect(port: Pick<RecordedPort, 'node_id' | 'port'>): void {
+    const key = keyOf(port);
+    if (!this.ports.has(key)) this.ports.set(key, null);
+  }
+
   /** What is known of a port; a second time replaces the first. */
   add(port: RecordedPort): void {
-    this.ports.set(JSON.stringify([port.node_id, port.port]), port);
+    this.ports.set(keyOf(port), port);
   }
 
   /**
@@ -72,7 +79,7 @@ export class OutputWriter {
         run_id: runId,
         recorded_at: new Date().toISOString(),
         bytes: 0,
-        ports: [...this.ports.values()],
+        ports: [...this.ports.values()].filter((port) => port !== null),
       };
       const bytes = filesOf(draft).reduce((sum, name) => sum + statSync(join(this.folder, name)).size, 0);
       const index = { ...draft, bytes };
@@ -129,6 +136,10 @@ export class OutputWriter {
       );
     }
   }
+}
+
+function keyOf({ node_id: nodeId, port }: Pick<RecordedPort, 'node_id' | 'port'>): string {
+  return JSON.stringify([nodeId, port]);
 }
 
 /** The captures in a folder; null where there are none that can be read. */

@@ -1,5 +1,5 @@
 import type { CapturedPort, Redactor } from '@cdui/engine';
-import { isList, isModel } from '@cdui/node-sdk';
+import { describeValue, isList, isModel, isRecord } from '@cdui/node-sdk';
 import type { PortValue } from '@cdui/node-sdk';
 import { MAX_RECORDED_ITEMS, MAX_RECORDED_TEXT } from '@cdui/outputs';
 import type { RecordedValue } from '@cdui/outputs';
@@ -32,8 +32,17 @@ export function recordedValue(
     case 'steps':
       return { ...place, type: 'steps', steps: facts.steps };
     case 'other':
-      return { ...place, type: 'other', class: facts.type, repr: facts.repr };
+      return { ...place, type: 'other', class: facts.type, repr: recordText(value, redactor) ?? facts.repr };
   }
+}
+
+/** A plain object as JSON, with the runtime's values in it in words; null for anything else. */
+function recordText(value: PortValue | undefined, redactor: Redactor): string | null {
+  if (!isRecord(value)) return null;
+  const text = JSON.stringify(value, (_key, item: PortValue) =>
+    typeof item === 'object' && item !== null && !isList(item) && !isRecord(item) ? describeValue(item) : item,
+  );
+  return redactor.text(text).slice(0, MAX_RECORDED_TEXT);
 }
 
 /** Items of a list that is longer than an event shows and still short enough to be kept; plain ones and pairs of numbers only. */

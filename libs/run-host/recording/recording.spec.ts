@@ -21,6 +21,11 @@ const NODES = {
   Pass: `return { value: inputs.raw('in') };`,
   Text: `return { value: 'the key is ' + params.text('key') };`,
   List: `return { value: Array.from({ length: params.int('amount') }, (_, item) => item === 3 ? params.text('key') : item) };`,
+  Record: `
+    const tensor = context.scope.op('full', [], { shape: [2], value: 1, dtype: 'float32' });
+    return { value: { items: Array.from({ length: 200 }, (_, item) => item), key: params.text('key'), tensor } };`,
+  Exit: `process.exit(7);`,
+  Stray: `setTimeout(() => { throw new Error('stray'); }, 1); await new Promise(() => undefined);`,
   Fail: `throw new Error('as planned');`,
   Wait: `context.log('waiting'); await new Promise((go, stop) => context.signal.addEventListener('abort', () => stop(context.signal.reason)));`,
 };
@@ -54,9 +59,9 @@ describe('recording outputs', () => {
     );
     expect([outcome.status, warnings]).toEqual(['succeeded', []]);
     expect(await store.list('r1')).toEqual([
-      { node_id: 'g', port: 'value', type: 'scalar', full_shape: null },
       { node_id: 't', port: 'value', type: 'tensor', full_shape: [3] },
       { node_id: 'p', port: 'value', type: 'tensor', full_shape: [3] },
+      { node_id: 'g', port: 'value', type: 'scalar', full_shape: null },
     ]);
     expect(await store.read('r1', 't', 'value')).toMatchObject({ values: [2, 2, 2], dtype: 'float32' });
     expect(await store.read('r1', 'p', 'value', { slice: '-1' })).toMatchObject({ values: 2 });
@@ -87,6 +92,12 @@ describe('recording outputs', () => {
     for (const file of readdirSync(folder)) expect(readFileSync(join(folder, file), 'latin1')).not.toContain('canary');
   });
 
+  it('keeps objects as text that is longer than an event shows', async () => {
+    await record(chain(['o', 'Record', { key: 'canary-78' }]));
+    const { repr } = (await store.read('r1', 'o', 'value')) as unknown as { readonly repr: string };
+    expect(repr).toContain(',199],"key":"[secret]","tensor":"a tensor [2] of float32"}');
+  });
+
   it('keeps what there was when a run fails', async () => {
     const { outcome } = await record(chain(['t', 'Tensor', { amount: 2 }], ['f', 'Fail'], ['g', 'Give']));
     expect(outcome.status).toBe('failed');
@@ -106,6 +117,17 @@ describe('recording outputs', () => {
     expect((await run).outcome.status).toBe('cancelled');
     expect(await store.read('r1', 't', 'value')).toMatchObject({ values: [2, 2] });
   });
+
+  it.each(['Exit', 'Stray'])(
+    'keeps nothing of a run whose thread is lost (%s), and nothing is left after a sweep',
+    async (type) => {
+      const { outcome } = await record(chain(['t', 'Tensor', { amount: 2 }], ['x', type]));
+      expect(outcome.status).toBe('failed');
+      await expect(store.list('r1')).rejects.toMatchObject({ code: 'outputs_not_found' });
+      await store.sweep();
+      expect(readdirSync(join(workplace.folders.data, 'outputs'))).toEqual([]);
+    },
+  );
 
   it('keeps steps of verbose runs and gradients of backward runs', async () => {
     const graph: GraphFile = {

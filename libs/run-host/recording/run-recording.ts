@@ -103,6 +103,7 @@ export class RunRecording implements OutputRecorder {
       this.bytes += bytes;
       this.batch.bytes += bytes;
     }
+    this.writer?.expect(place);
     this.batch.tensors.set(value, [...(waiting ?? []), place]);
   }
 
