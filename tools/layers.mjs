@@ -81,8 +81,10 @@ export const ROOMS = {
     packages: 'any',
   },
   'apps/bench': {
-    values: ['protocol', 'host', 'tensor', 'node-sdk', 'engine', 'nodes', 'execution', 'run-host'],
+    values: ['protocol', 'host', 'tensor', 'node-sdk', 'engine', 'nodes', 'execution', 'run-host', 'api-client'],
     packages: 'any',
+    // It measures parts of the server, which is a program and has no name of its own.
+    within: 'apps',
   },
   web: { values: ['api-client', 'protocol'], packages: 'any' },
 };

@@ -4,8 +4,11 @@ export type Figures = Readonly<Record<string, number>>;
 /** Tells people what is going on; programs read only the last line. */
 export type Report = (line: string) => void;
 
-/** What each figure is held to, for the table. At most unless it says at least. */
-export const TARGETS: Readonly<Record<string, number>> = {
+/** What a figure is held to: at most a number, or at least. */
+export type Target = number | { readonly atLeast: number };
+
+/** What each figure is held to, for the table. */
+export const TARGETS: Readonly<Record<string, Target>> = {
   'train.cnn.ratio_ref': 0.4,
   'train.cnn.ratio_openblas': 1,
   'train.mlp.ratio_openblas': 1,
@@ -13,4 +16,15 @@ export const TARGETS: Readonly<Record<string, number>> = {
   'engine.node_overhead_us': 100,
   'cli.help_ms': 250,
   'parity.max_rel_error': 1e-4,
+  'events.per_s': { atLeast: 50_000 },
+  'events.raw_ratio': { atLeast: 0.6 },
+  'replay.1m_s': 10,
 };
+
+/** Whether a figure keeps its target, in words; empty without one. */
+export function verdict(key: string, value: number): string {
+  const target = TARGETS[key];
+  if (target === undefined) return '';
+  if (typeof target === 'number') return value <= target ? `within ${target}` : `above ${target}`;
+  return value >= target.atLeast ? `reaches ${target.atLeast}` : `below ${target.atLeast}`;
+}

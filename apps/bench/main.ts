@@ -1,5 +1,5 @@
 import type { Figures, Report } from './figures';
-import { TARGETS } from './figures';
+import { verdict } from './figures';
 
 /** Every benchmark by name. Each is loaded only when it runs. */
 const BENCHMARKS: Readonly<Record<string, (report: Report) => Promise<Figures>>> = {
@@ -7,6 +7,9 @@ const BENCHMARKS: Readonly<Record<string, (report: Report) => Promise<Figures>>>
   infer: async (report) => (await import('./train.js')).benchInfer(report),
   engine: async (report) => (await import('./engine.js')).benchEngine(report),
   cli: async (report) => (await import('./cli.js')).benchCli(report),
+  events: async (report) => (await import('./events.js')).benchEvents(report),
+  replay: async (report) => (await import('./replay.js')).benchReplay(report),
+  soak: async (report) => (await import('./soak.js')).benchSoak(report),
   parity: async (report) => (await import('./parity.js')).benchParity(report),
 };
 
@@ -37,9 +40,7 @@ async function main(args: readonly string[]): Promise<number> {
 function table(figures: Figures): string {
   const width = Math.max(...Object.keys(figures).map((key) => key.length));
   const rows = Object.entries(figures).map(([key, value]) => {
-    const target = TARGETS[key];
-    const verdict = target === undefined ? '' : `  ${value <= target ? 'within' : 'above'} ${target}`;
-    return `${key.padEnd(width)}  ${Number(value.toPrecision(4))}${verdict}\n`;
+    return `${key.padEnd(width)}  ${Number(value.toPrecision(4))}  ${verdict(key, value)}`.trimEnd() + '\n';
   });
   return `\n${rows.join('')}`;
 }
