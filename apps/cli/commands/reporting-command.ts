@@ -1,4 +1,5 @@
 import { Option } from 'nest-commander';
+import { exitCodeOf } from '../exit-codes';
 import { reportFailure } from '../failure';
 import { ProgramCommand } from '../program';
 
@@ -14,6 +15,8 @@ export abstract class ReportingCommand<Options extends ReportingOptions = Report
     try {
       process.exitCode = await this.work(args, options);
     } catch (error) {
+      // Bad arguments are told with the command's usage.
+      if (exitCodeOf(error) !== null) throw error;
       process.exitCode = reportFailure(error, options.json ?? false);
     }
   }
