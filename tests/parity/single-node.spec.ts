@@ -1,0 +1,68 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { GraphFile, RunEventsPage, RunEventView, RunSubmitted } from '@cdui/protocol';
+import { TestServer } from '../../apps/control-plane/testing/test-server';
+import type { NormalEvent } from './normalise';
+import { differences, normalise } from './normalise';
+
+const ROOT = join(__dirname, '../..');
+const GRAPH = join(__dirname, 'parity.graph.json');
+/** Made by this test with `CDUI_UPDATE_PARITY=1`. A change of it is a change of what every client reads. */
+const SNAPSHOT = join(__dirname, 'single-node.events.json');
+
+describe('a run on the server itself', () => {
+  let events: readonly NormalEvent[];
+  let snapshot: readonly NormalEvent[];
+
+  beforeAll(async () => {
+    const server = await TestServer.start({ CODEFYUI_EXAMPLES_DIR: join(ROOT, 'examples') });
+    try {
+      events = await eventsOf(server, JSON.parse(readFileSync(GRAPH, 'utf8')) as GraphFile);
+    } finally {
+      await server.close();
+    }
+    if (process.env['CDUI_UPDATE_PARITY']) writeFileSync(SNAPSHOT, `${JSON.stringify(events, null, 2)}\n`);
+    snapshot = existsSync(SNAPSHOT) ? (JSON.parse(readFileSync(SNAPSHOT, 'utf8')) as readonly NormalEvent[]) : [];
+  });
+
+  async function eventsOf(server: TestServer, graph: GraphFile): Promise<readonly NormalEvent[]> {
+    const submitted = await server.post('/api/runs', { graph });
+    const { run_id: runId } = submitted.json as RunSubmitted;
+    const all: RunEventView[] = [];
+    for (;;) {
+      const path = `/api/runs/${runId}/events?cursor=${all.length}&wait=30`;
+      const page = (await server.get(path)).json as RunEventsPage;
+      all.push(...page.events);
+      if (!page.active && page.events.length === 0) return normalise(all, { runId, folder: server.folder });
+    }
+  }
+
+  it('stores the same events as ever', () => {
+    expect(differences(events, snapshot)).toEqual([]);
+  });
+
+  it('does everything that the snapshot should show', () => {
+    const types = new Set(snapshot.map(({ type }) => type));
+    const expected = [
+      'execution_start',
+      'node_status',
+      'inner_node_status',
+      'metric',
+      'artifact',
+      'execution_complete',
+    ];
+    expect([...types].sort()).toEqual([...expected].sort());
+    const kinds = [...JSON.stringify(snapshot).matchAll(/"output_kind":"(\w+)"/g)].map(([, kind]) => kind);
+    expect([...new Set(kinds)].sort()).toEqual(['chart', 'image', 'progress', 'tensor_summary', 'text']);
+  });
+
+  it('notices an event that is missing, doubled, in the wrong place or changed', () => {
+    events.forEach((event, index) => {
+      const without = events.filter((_, other) => other !== index);
+      expect(differences(without, snapshot)).not.toEqual([]);
+      expect(differences([...events.slice(0, index), event, ...events.slice(index)], snapshot)).not.toEqual([]);
+      expect(differences(events.with(index, { ...event, type: 'other' }), snapshot)).not.toEqual([]);
+      if (index > 0) expect(differences([event, ...without], snapshot)).not.toEqual([]);
+    });
+  });
+});
