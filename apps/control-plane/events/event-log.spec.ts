@@ -196,6 +196,23 @@ describe('the event log', () => {
     expect(await database.events.lastCursor('r')).toBe(0);
   });
 
+  it('keeps points and files in the commit of their event, however many come at once', async () => {
+    const { open, database } = await make();
+    const recorder = await open();
+    const appended = jest.spyOn(database.events, 'append');
+    for (let step = 0; step < 3000; step++) {
+      recorder.recordMetrics([{ name: 'l', value: step, step, node_id: 'a' }], 0);
+      recorder.recordArtifact({ kind: 'model', path: `/${step}`, meta: {}, node_id: 'a' }, 0);
+    }
+    await recorder.close();
+    for (const [, { events, metrics, artifacts }] of appended.mock.calls) {
+      expect(events.filter(({ type }) => type === 'metric')).toHaveLength(metrics!.length);
+      expect(events.filter(({ type }) => type === 'artifact')).toHaveLength(artifacts!.length);
+    }
+    expect(await database.events.lastCursor('r')).toBe(6000);
+    expect((await database.events.artifacts('r')).map(({ id }) => id).slice(-2)).toEqual(['a2999', 'a3000']);
+  });
+
   it('splits metrics that are more than one event may hold', async () => {
     const { log, open, database } = await make();
     const recorder = await open();

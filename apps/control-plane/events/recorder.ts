@@ -15,7 +15,10 @@ import type { LoggedRun, RunRecorder } from './event-log';
 /** Reports that wait for their commit before the run is asked to wait, and how many may be left when it goes on. */
 const HIGH_EVENTS = 8192;
 const HIGH_BYTES = 16 * 1024 * 1024;
-const LOW_SHARE = 0.25;
+const LOW_SHARE = 0.5;
+/** What one commit takes: a fourth of what may wait, so that the run reports on while the database works. */
+const COMMIT_EVENTS = 2048;
+const COMMIT_BYTES = 4 * 1024 * 1024;
 /** A commit takes what came within this time, unless much came before. */
 const GATHER_MS = 4;
 const GATHER_EVENTS = 256;
@@ -47,7 +50,8 @@ export class Recorder implements RunRecorder {
   private committed: number;
   private ts: number;
   private artifacts: number;
-  private pending: Batch = emptyBatch();
+  /** What waits for its commit, in order; the last batch is being filled. */
+  private pending: Batch[] = [];
   /** Events and bytes that are not committed. */
   private outstanding = { events: 0, bytes: 0 };
   private committing: Promise<void> | null = null;
@@ -80,35 +84,25 @@ export class Recorder implements RunRecorder {
 
   /** One event for what comes together: whoever executes the run has gathered it, with `MetricBatcher`. */
   recordMetrics(points: readonly MetricPoint[], atMs: number): boolean {
-    const { startedAt } = this.parts.run;
     for (let i = 0; i < points.length; i += METRIC_BATCH_POINTS) {
-      const batch = points.length <= METRIC_BATCH_POINTS ? points : points.slice(i, i + METRIC_BATCH_POINTS);
-      this.push('metric', { points: batch }, startedAt + atMs);
-      if (this.closed || this.failed) break;
-      for (const { node_id, name, step, value } of batch) {
-        this.pending.metrics.push({ node_id, name, step, value: finite(value), ts: this.ts });
-      }
+      const some = points.length <= METRIC_BATCH_POINTS ? points : points.slice(i, i + METRIC_BATCH_POINTS);
+      this.push('metric', { points: some }, this.parts.run.startedAt + atMs, ({ metrics }) => {
+        for (const { node_id, name, step, value } of some) {
+          metrics.push({ node_id, name, step, value: finite(value), ts: this.ts });
+        }
+      });
     }
     return this.below;
   }
 
   recordArtifact(artifact: ArtifactPayload, atMs: number): boolean {
-    if (this.closed || this.failed) return this.below;
     const id = `a${this.artifacts + 1}`;
-    const below = this.push('artifact', { artifact_id: id, ...artifact }, this.parts.run.startedAt + atMs);
-    this.artifacts += 1;
-    const { kind, path, meta, node_id: nodeId } = artifact;
-    this.pending.artifacts.push({
-      id,
-      kind,
-      path,
-      meta,
-      nodeId,
-      backend: 'local',
-      mountLabel: null,
-      createdAt: this.ts,
+    const payload = { artifact_id: id, ...artifact };
+    return this.push('artifact', payload, this.parts.run.startedAt + atMs, ({ artifacts }) => {
+      this.artifacts += 1;
+      const { kind, path, meta, node_id: nodeId } = artifact;
+      artifacts.push({ id, kind, path, meta, nodeId, backend: 'local', mountLabel: null, createdAt: this.ts });
     });
-    return below;
   }
 
   warn(warning: WarningPayload, atMs: number): boolean {
@@ -142,38 +136,49 @@ export class Recorder implements RunRecorder {
     return this.outstanding.events < HIGH_EVENTS && this.outstanding.bytes < HIGH_BYTES;
   }
 
-  private push(type: string, payload: object, at: number): boolean {
+  /** @param add puts what belongs to the event into the same commit */
+  private push(type: string, payload: object, at: number, add?: (batch: Batch) => void): boolean {
     if (this.closed || this.failed) return this.below;
     // A reporter's clock may run ahead of ours, and ours may be set back.
     this.ts = Math.max(this.ts, Math.min(Math.round(at), this.parts.clock.now()));
     this.cursor += 1;
     const text = capPayloadText(payload, this.parts.payloadCapBytes);
-    this.pending.events.push({ cursor: this.cursor, type, payload: text, ts: this.ts });
-    this.pending.bytes += text.length;
+    const batch = this.batchToFill();
+    batch.events.push({ cursor: this.cursor, type, payload: text, ts: this.ts });
+    batch.bytes += text.length;
+    add?.(batch);
     this.outstanding.events += 1;
     this.outstanding.bytes += text.length;
     if (this.committing === null) this.commitSoon();
     return this.below;
   }
 
+  private batchToFill(): Batch {
+    const last = this.pending.at(-1);
+    if (last && last.events.length < COMMIT_EVENTS && last.bytes < COMMIT_BYTES) return last;
+    const batch: Batch = { events: [], metrics: [], artifacts: [], bytes: 0 };
+    this.pending.push(batch);
+    return batch;
+  }
+
   private commitSoon(): void {
-    if (this.pending.events.length >= GATHER_EVENTS) this.commitNow();
+    if (this.pending[0]!.events.length >= GATHER_EVENTS) this.commitNow();
     else this.cancelGather ??= this.parts.clock.after(GATHER_MS, () => this.commitNow());
   }
 
   private commitNow(): void {
     this.cancelGather?.();
     this.cancelGather = null;
-    if (this.committing || this.failed || this.pending.events.length === 0) return;
-    this.committing = this.commit().finally(() => {
+    if (this.committing || this.failed) return;
+    const batch = this.pending.shift();
+    if (!batch) return;
+    this.committing = this.commit(batch).finally(() => {
       this.committing = null;
-      if (this.pending.events.length > 0) this.commitSoon();
+      if (this.pending.length > 0) this.commitSoon();
     });
   }
 
-  private async commit(): Promise<void> {
-    const batch = this.pending;
-    this.pending = emptyBatch();
+  private async commit(batch: Batch): Promise<void> {
     try {
       await this.parts.store.append(this.parts.run.runId, batch);
     } catch (error) {
@@ -190,7 +195,7 @@ export class Recorder implements RunRecorder {
 
   private fail(error: unknown): void {
     this.failed = true;
-    this.pending = emptyBatch();
+    this.pending = [];
     this.outstanding = { events: 0, bytes: 0 };
     this.letGo();
     const why = error instanceof CodedError ? (error.params['reason'] ?? error.message) : String(error);
@@ -200,10 +205,6 @@ export class Recorder implements RunRecorder {
   private letGo(): void {
     for (const resolve of this.waiting.splice(0)) resolve();
   }
-}
-
-function emptyBatch(): Batch {
-  return { events: [], metrics: [], artifacts: [], bytes: 0 };
 }
 
 function finite(value: number | null): number | null {
