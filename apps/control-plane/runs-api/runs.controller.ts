@@ -1,6 +1,7 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { RunCancelled, RunDeleted, RunDetail, RunList, RunSubmitted } from '@cdui/protocol';
+import type { Response } from 'express';
 import { CONFLICT, NOT_FOUND, NO_STORAGE, REFUSED, Refuses, SHAPE } from '../openapi/errors.dto';
 import { RunIdParam } from '../openapi/params';
 import { Runs } from '../runs/runs';
@@ -23,8 +24,10 @@ export class RunsController {
   @ApiBody({ type: SubmissionDto })
   @ApiOkResponse({ type: RunSubmittedDto })
   @Refuses(REFUSED, SHAPE, NO_STORAGE)
-  submit(@Body() body: unknown): Promise<RunSubmitted> {
-    return this.runs.submit(body);
+  async submit(@Body() body: unknown, @Res({ passthrough: true }) response: Response): Promise<RunSubmitted> {
+    const submitted = await this.runs.submit(body);
+    response.locals['run_id'] = submitted.run_id;
+    return submitted;
   }
 
   @Get()

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import { CodedError } from '@cdui/protocol';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
+import { methodsOf } from '../openapi/known-paths';
 import { codeOf, statusOf } from './error-statuses';
 
 /** One refused field of a request, in the form in which 422 answers list them. */
@@ -28,7 +29,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();
-    const { status, body } = this.answer(error);
+    const { status, body, headers = {} } = this.answer(error, host.switchToHttp().getRequest<Request>());
     // A stream that broke off must not look like one that ended.
     if (response.headersSent) {
       response.destroy();
@@ -37,12 +38,12 @@ export class ErrorFilter implements ExceptionFilter {
     // What a failed handler had set for its own answer.
     for (const name of ['Content-Type', 'Content-Length', 'Content-Range', 'Content-Disposition'])
       response.removeHeader(name);
-    response.status(status).json(body);
+    response.status(status).set(headers).json(body);
   }
 
-  private answer(error: unknown): { readonly status: number; readonly body: unknown } {
+  private answer(error: unknown, request: Request): Answer {
     if (error instanceof RequestShapeError) return { status: 422, body: { detail: error.problems } };
-    if (error instanceof HttpException) return fromHttp(error);
+    if (error instanceof HttpException) return fromHttp(error, request);
     if (error instanceof CodedError) {
       const status = statusOf(error.code);
       if (status === 422) return { status, body: { detail: [fieldOf(error)] } };
@@ -56,9 +57,24 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-function fromHttp(error: HttpException): { readonly status: number; readonly body: unknown } {
+function fromHttp(error: HttpException, { method, path }: Request): Answer {
   const status = error.getStatus();
-  return { status, body: coded(codeOf(status), error.message) };
+  if (status !== 404) return { status, body: coded(codeOf(status), error.message) };
+  // What the framework says of a path that is not there repeats its query, in which a token may be.
+  const methods = methodsOf(path);
+  if (methods === null) return { status, body: coded('not_found', `There is nothing at ${path}`, { path }) };
+  const message = `${method} is not possible at ${path}: only ${methods.join(', ')}`;
+  return {
+    status: 405,
+    headers: { Allow: methods.join(', ') },
+    body: coded('method_not_allowed', message, { method, allowed: methods }),
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** An error about a field, as an item of a 422 answer. `field` is a path such as `graph.nodes.0.id`. */

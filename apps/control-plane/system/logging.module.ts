@@ -56,7 +56,8 @@ export function requestLog(logger: Logger): (request: Request, response: Respons
       const level = status >= 500 ? 'error' : READING.has(request.method) && status < 400 ? 'debug' : 'info';
       if (!logger.isLevelEnabled(level)) return;
       const path = (request.originalUrl ?? request.url).split('?', 1)[0]!.slice(0, 300);
-      const run_id = RUN_ID.exec(path)?.[1];
+      // A submission learns its run's id from the answer.
+      const run_id = RUN_ID.exec(path)?.[1] ?? (response.locals['run_id'] as string | undefined);
       logger[level](
         {
           context: 'http',
