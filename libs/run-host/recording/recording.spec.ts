@@ -239,6 +239,30 @@ describe('RunRecording', () => {
       expect(await store.read('r1', `n${at}`, 'out', { slice: '-1' })).toMatchObject({ values: at });
   });
 
+  it('writes a tensor that nodes pass on once, also when it was written already', async () => {
+    const warn = (warning: WarningPayload): void => void warnings.push(warning);
+    const options = { root, runId: 'r1', runtime, redactor: new Redactor([]), warn, maxBytes: 2 ** 31, heldBytes: 1 };
+    const recording = new RunRecording(options);
+    const scope = runtime.openScope({ label: 'test' });
+    const value = scope.op('full', [], { shape: [2], value: 3, dtype: 'float32' });
+    const facts = {
+      port: 'out',
+      kind: 'tensor',
+      shape: [2],
+      dtype: 'float32',
+      min: 3,
+      max: 3,
+      mean: 3,
+      values: null,
+    } as const;
+    for (const node of ['a', 'b']) await recording.record(node, [{ facts, value }], scope);
+    scope.close();
+    await recording.finish();
+    expect(readdirSync(join(root, 'r1')).sort()).toEqual(['index.json', 'tensors-1.safetensors']);
+    for (const node of ['a', 'b'])
+      expect(await new OutputStore(root).read('r1', node, 'out')).toMatchObject({ values: [3, 3] });
+  });
+
   it('leaves out what is larger than all runs together may be, and says how much', async () => {
     const { store } = await record([200, 100, 200, 10], { maxBytes: 1_300 });
     expect((await store.list('r1')).map(({ node_id: node }) => node)).toEqual(['n0', 'n1', 'n3']);
