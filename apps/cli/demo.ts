@@ -1,66 +1,126 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programRoot } from '@cdui/host/entry';
-import type { GraphFile, MetricPoint, RunHostMessage } from '@cdui/protocol';
+import type { GraphFile } from '@cdui/protocol';
+import { Api, type RunDetail } from './client/api';
 import { endWithReader } from './closed-output';
+import { keepModel } from './demo/keep-model';
 import { EXIT } from './exit-codes';
+import { reportFailure } from './failure';
 import { duration } from './graph-run/summary';
-import { runFile } from './graph-run/run-graph-file';
-import { TextView } from './graph-run/text-view';
+import { followRun } from './run/follow-run';
+import { RunTextView } from './run/run-views';
+import { startServer } from './server/start-server';
+import { stopServer } from './server/stop-server';
 
 const EXAMPLE = 'examples/mnist-cnn.graph.json';
+const ALL_DIGITS = 60_000;
 const QUICK_DIGITS = 5_000;
+const STOP_GRACE_MS = 15_000;
+const USAGE = 'Usage: npm run demo [-- --quick | -- --digits N]\n';
 
-/** Shows a run and remembers what the last lines say about it. */
-class DemoView extends TextView {
-  accuracy: MetricPoint | null = null;
-  saved: string | null = null;
-
-  override message(message: RunHostMessage): void {
-    super.message(message);
-    if (message.type === 'metrics') {
-      this.accuracy = message.points.findLast((point) => point.name === 'eval_accuracy') ?? this.accuracy;
-    } else if (message.type === 'artifact' && message.artifact.kind === 'model') {
-      this.saved = message.artifact.path;
-    }
-  }
+/** How many digits the arguments ask for; null when they make no sense. */
+function digitsOf(args: readonly string[]): number | null {
+  if (args.length === 0) return ALL_DIGITS;
+  if (args.length === 1 && args[0] === '--quick') return QUICK_DIGITS;
+  const digits = Number(args[1]);
+  const right = args.length === 2 && args[0] === '--digits' && Number.isInteger(digits);
+  return right && digits > 0 && digits <= ALL_DIGITS ? digits : null;
 }
 
-/** `npm run demo [-- --quick]`: trains the example network on handwritten digits and says how well it reads others. */
+/**
+ * `npm run demo [-- --quick]`: starts a server in a temporary folder on a free port, queues the example network there, follows its run, and says
+ * how well it reads digits that it has not seen. The model is kept; server and folder are gone in the end.
+ */
 async function main(args: readonly string[]): Promise<number> {
-  const unknown = args.filter((arg) => arg !== '--quick');
-  if (unknown.length > 0) {
-    process.stderr.write(`demo does not know ${unknown.join(' ')}: give --quick or nothing\n`);
+  if (args.length === 1 && (args[0] === '--help' || args[0] === '-h')) {
+    process.stdout.write(USAGE);
+    return EXIT.ok;
+  }
+  const digits = digitsOf(args);
+  if (digits === null) {
+    process.stderr.write(
+      `The demo does not know ${args.join(' ')}: give --quick, --digits 1 to ${ALL_DIGITS}, or nothing.\n${USAGE}`,
+    );
     return EXIT.usage;
   }
   const root = programRoot();
-  const quick = args.includes('--quick');
-  const view = new DemoView({ screen: process.stdout, env: process.env, verbose: false });
-  const dataDir = process.env['CODEFYUI_USER_DATA_DIR']?.trim() || join(root, '.codefyui');
+  const keep = join(process.env['CODEFYUI_USER_DATA_DIR']?.trim() || join(root, '.codefyui'), 'data', 'models');
+  const folder = mkdtempSync(join(tmpdir(), 'cdui-demo-'));
+  const leave = new AbortController();
+  const quiet = onSignals(leave);
+  try {
+    return await show(folder, root, digits, keep, leave.signal);
+  } catch (error) {
+    if (!leave.signal.aborted) throw error;
+    process.stdout.write('\nStopped.\n');
+    return leave.signal.reason as number;
+  } finally {
+    await stopServer(folder, STOP_GRACE_MS);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    quiet();
+  }
+}
+
+async function show(folder: string, root: string, digits: number, keep: string, signal: AbortSignal): Promise<number> {
   const begun = performance.now();
-  const { code, outcome } = await runFile(join(root, EXAMPLE), { dataDir }, view, quick ? fewerDigits : undefined);
-  if (code !== EXIT.ok || outcome === null) return code;
-  const digits = quick ? QUICK_DIGITS.toLocaleString('en-US') : '60,000';
-  const accuracy = view.accuracy?.value;
+  const env = { ...process.env, CODEFYUI_USER_DATA_DIR: folder };
+  const { address } = await startServer({ folder, host: '127.0.0.1', port: 0, env });
+  process.stdout.write(`Server: ${address.url}, in ${folder} until the demo is over\n`);
+  const api = new Api({}, env);
+  const graph = withDigits(JSON.parse(await readFile(join(root, EXAMPLE), 'utf8')) as GraphFile, digits);
+  const name = graph.name ?? 'Demo';
+  const body = { graph: { ...graph }, name };
+  const submitted = await api.order((client) => client.post('/api/runs', { body, signal }), signal);
+  const view = new RunTextView(process.stdout, process.env);
+  view.submitted({ runId: submitted.run_id, name, status: submitted.status, url: api.url });
+  const run = await followRun(api, submitted.run_id, 0, view, signal);
+  const artifacts = await api.artifacts(run.id);
+  if (run.status !== 'succeeded') {
+    view.finished(run, artifacts);
+    return EXIT.failed;
+  }
+  const model = artifacts.find(({ kind }) => kind === 'model');
+  const kept = model === undefined ? null : await keepModel(api, run.id, model, keep);
   const lines = [
-    `Trained on ${digits} digits for one epoch.`,
-    `Accuracy   ${typeof accuracy === 'number' ? `${(accuracy * 100).toFixed(2)} % of 10,000 digits it had not seen` : 'not measured'}`,
+    `Trained on ${digits.toLocaleString('en-US')} digits for one epoch.`,
+    `Accuracy   ${accuracyOf(run)}`,
     `Time       ${duration((performance.now() - begun) / 1000)}`,
-    `Model      ${view.saved ?? 'not saved'}`,
+    `Model      ${kept ?? 'not saved'}`,
   ];
   process.stdout.write(`\n${lines.join('\n')}\n`);
   return EXIT.ok;
 }
 
-function fewerDigits(graph: GraphFile): GraphFile {
+function accuracyOf({ final_metrics }: RunDetail): string {
+  const value = final_metrics.find((metric) => metric.name === 'eval_accuracy')?.value;
+  return typeof value === 'number' ? `${(value * 100).toFixed(2)} % of 10,000 digits it had not seen` : 'not measured';
+}
+
+function withDigits(graph: GraphFile, digits: number): GraphFile {
+  if (digits === ALL_DIGITS) return graph;
   return {
     ...graph,
     nodes: graph.nodes.map((node) =>
       node.id === 'train_digits'
-        ? { ...node, data: { ...node.data, params: { ...node.data?.params, limit: QUICK_DIGITS } } }
+        ? { ...node, data: { ...node.data, params: { ...node.data?.params, limit: digits } } }
         : node,
     ),
   };
 }
 
+/** The server is in a session of its own: without this it would stay when the demo is interrupted. */
+function onSignals(leave: AbortController): () => void {
+  const interrupt = (): void => leave.abort(EXIT.interrupted);
+  const terminate = (): void => leave.abort(128 + 15);
+  process.on('SIGINT', interrupt).on('SIGTERM', terminate).on('SIGHUP', terminate);
+  return () => process.off('SIGINT', interrupt).off('SIGTERM', terminate).off('SIGHUP', terminate);
+}
+
 endWithReader(process.stdout, process.stderr);
-void main(process.argv.slice(2)).then((code) => (process.exitCode = code));
+main(process.argv.slice(2)).then(
+  (code) => (process.exitCode = code),
+  (error: unknown) => (process.exitCode = reportFailure(error, false)),
+);
