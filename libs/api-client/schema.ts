@@ -226,7 +226,7 @@ export interface paths {
     };
     /**
      * Readiness
-     * @description 503 while the node catalogue does not answer, or the server stops.
+     * @description 503 while the node catalogue or the database does not answer, or the server stops.
      */
     get: operations['health_ready'];
     put?: never;
@@ -1539,6 +1539,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Alive'];
+        };
+      };
+      /** @description It cannot be stored, or the server stops */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorDto'];
         };
       };
     };

@@ -1,6 +1,9 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get, Header, Inject } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import type { RunStore } from '@cdui/execution';
 import { CodedError } from '@cdui/protocol';
+import { NO_STORAGE, Refuses } from '../openapi/errors.dto';
+import { RUN_STORE } from '../tokens';
 import { CatalogClient } from '../catalog-thread/catalog.client';
 import { Boot } from './boot';
 
@@ -32,6 +35,7 @@ export class HealthController {
   constructor(
     private readonly catalog: CatalogClient,
     private readonly boot: Boot,
+    @Inject(RUN_STORE) private readonly store: RunStore,
   ) {}
 
   @Get()
@@ -59,12 +63,13 @@ export class HealthController {
   @Get('ready')
   @ApiOperation({
     summary: 'Readiness',
-    description: '503 while the node catalogue does not answer, or the server stops.',
+    description: '503 while the node catalogue or the database does not answer, or the server stops.',
   })
   @ApiOkResponse({ type: Alive })
+  @Refuses(NO_STORAGE)
   async ready(): Promise<Alive> {
     if (this.boot.stopping) throw new CodedError('server_draining', 'The server is stopping and takes no more work');
-    await this.catalog.call('catalogue');
+    await Promise.all([this.catalog.call('catalogue'), this.store.lastQueueSeq()]);
     return { status: 'ok' };
   }
 }
