@@ -1,9 +1,10 @@
-import type { ActiveStatus, TerminalStatus } from '@cdui/protocol';
+import type { ActiveStatus } from '@cdui/protocol';
 import * as fc from 'fast-check';
 import { times } from '../../../testing/long';
 import type { RunEnd } from '../lifecycle';
-import type { EventStore, NewRun, RunStore, StoredArtifact, StoredEvent, StoredMetric } from '../stores';
+import type { EventStore, RunStore, StoredArtifact, StoredMetric } from '../stores';
 import { MemoryDatabase } from './memory-stores';
+import { ending, newRun, storedEvent } from './samples';
 
 /** A pair of stores on one database, as a test gets them. */
 export interface OpenStores {
@@ -14,33 +15,7 @@ export interface OpenStores {
   close(): Promise<void>;
 }
 
-export function newRun(id: string, queueSeq: number, more: Partial<NewRun> = {}): NewRun {
-  return {
-    id,
-    name: `run ${id}`,
-    lane: 'queued',
-    graph: '{"nodes":[{"id":"a","type":"Start"}],"edges":[]}',
-    options: { device: 'cpu', seed: null },
-    queueKey: 'cpu',
-    queueSeq,
-    createdAt: 1_700_000_000_000 + queueSeq,
-    ...more,
-  };
-}
-
-export function storedEvent(cursor: number, text = 'x'): StoredEvent {
-  return {
-    cursor,
-    type: 'node_status',
-    payload: JSON.stringify({ node_id: text, status: 'running' }),
-    ts: 1000 + cursor,
-  };
-}
-
-export function ending(status: TerminalStatus = 'succeeded'): RunEnd {
-  const event = { type: 'execution_complete', payload: null } as const;
-  return { status, error: status === 'failed' ? 'It broke' : null, reason: null, event };
-}
+export { ending, newRun, storedEvent };
 
 function points(...values: readonly [name: string, step: number, value: number | null][]): StoredMetric[] {
   return values.map(([name, step, value]) => ({ node_id: 'train', name, step, value, ts: 1000 + step }));
