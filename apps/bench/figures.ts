@@ -19,6 +19,9 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   'events.per_s': { atLeast: 50_000 },
   'events.raw_ratio': { atLeast: 0.6 },
   'replay.1m_s': 10,
+  'submits.per_s': { atLeast: 400 },
+  'submits.raw_ratio': { atLeast: 0.5 },
+  'first_node.p50_ms': 50,
 };
 
 /** Whether a figure keeps its target, in words; empty without one. */

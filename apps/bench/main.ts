@@ -10,6 +10,8 @@ const BENCHMARKS: Readonly<Record<string, (report: Report) => Promise<Figures>>>
   events: async (report) => (await import('./events.js')).benchEvents(report),
   replay: async (report) => (await import('./replay.js')).benchReplay(report),
   soak: async (report) => (await import('./soak.js')).benchSoak(report),
+  submits: async (report) => (await import('./submits.js')).benchSubmits(report),
+  'first-node': async (report) => (await import('./first-node.js')).benchFirstNode(report),
   parity: async (report) => (await import('./parity.js')).benchParity(report),
 };
 
