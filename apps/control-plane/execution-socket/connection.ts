@@ -65,16 +65,16 @@ export class ExecutionConnection {
     this.working = true;
     this.socket.pause();
     for (let data = this.waiting.shift(); data !== undefined && !this.closed; data = this.waiting.shift()) {
-      await this.meet((data as Buffer).toString('utf8'));
+      await this.meet(data as Buffer);
     }
     this.working = false;
     this.socket.resume();
   }
 
-  private async meet(text: string): Promise<void> {
+  private async meet(bytes: Buffer): Promise<void> {
     let executing = false;
     try {
-      const request = socketRequest(text);
+      const request = socketRequest(bytes);
       executing = request.action === 'execute';
       await this.act(request);
     } catch (error) {

@@ -93,6 +93,8 @@ describe('messages', () => {
   it.each([
     ['no JSON', '{', 'invalid_message'],
     ['a list', '[]', 'invalid_message'],
+    ['nesting beyond reason', `${'['.repeat(300)}${']'.repeat(300)}`, 'invalid_message'],
+    ['a prototype', '{"action":"detach","__proto__":{"a":1}}', 'invalid_message'],
     ['no action', '{}', 'unknown_action'],
     ['an unknown action', '{"action":"__proto__"}', 'unknown_action'],
     ['no run', '{"action":"attach"}', 'invalid_message'],

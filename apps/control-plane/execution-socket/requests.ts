@@ -1,4 +1,5 @@
 import { CodedError } from '@cdui/protocol';
+import { JsonRefusal, parseJson } from '../system/json-text';
 
 export const TOPICS = ['runs', 'workers'] as const;
 export type Topic = (typeof TOPICS)[number];
@@ -13,8 +14,8 @@ export type SocketRequest =
   | { readonly action: 'watch' | 'unwatch'; readonly topics: readonly Topic[] };
 
 /** @throws CodedError `invalid_message`, `unknown_action` */
-export function socketRequest(text: string): SocketRequest {
-  const message = parsed(text);
+export function socketRequest(bytes: Buffer): SocketRequest {
+  const message = parsed(bytes);
   const { action } = message;
   switch (action) {
     case 'execute':
@@ -41,12 +42,12 @@ export function socketRequest(text: string): SocketRequest {
   }
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> {
+function parsed(bytes: Buffer): Readonly<Record<string, unknown>> {
   let message: unknown;
   try {
-    message = JSON.parse(text);
+    message = parseJson(bytes);
   } catch (error) {
-    throw refusal('', `A message must be JSON: ${(error as Error).message}`);
+    throw error instanceof JsonRefusal ? refusal('', `The message ${error.message}`) : error;
   }
   if (typeof message !== 'object' || message === null || Array.isArray(message)) {
     throw refusal('', 'A message must be a JSON object with an "action"');

@@ -1,4 +1,4 @@
-import type { INestApplication } from '@nestjs/common';
+import { type INestApplication, Logger } from '@nestjs/common';
 import { Boot } from './boot';
 import { flushLog } from './logging.module';
 
@@ -19,25 +19,32 @@ export interface Stopping {
  * is written out, the database closed. A second signal does not make it faster: what is under way is bounded.
  */
 export function stopOnSignals(stopping: Stopping): void {
+  const logger = new Logger('shutdown');
   let begun = false;
-  const stop = (signal: string): void => {
+  const stop = (cause: string, status: number): void => {
     if (begun) return;
     begun = true;
-    void stopServer(stopping, signal);
+    void stopServer(stopping, cause, status);
   };
-  for (const signal of SIGNALS) process.on(signal, () => stop(signal));
+  for (const signal of SIGNALS) process.on(signal, () => stop(signal, 0));
+  // Ending at once would abort native threads, and leave runs to be found interrupted; what is in memory may be wrong, so no more work is taken.
+  const defect = (error: unknown): void => {
+    logger.fatal(error instanceof Error ? error : new Error(String(error)), 'a defect: the server stops');
+    stop('a defect', 1);
+  };
+  process.on('uncaughtException', defect).on('unhandledRejection', defect);
 }
 
-/** Never returns: the process ends, with status 0 when all went in order. */
-async function stopServer({ app, unfinished, removeFiles }: Stopping, signal: string): Promise<void> {
+/** Never returns: the process ends. */
+async function stopServer({ app, unfinished, removeFiles }: Stopping, cause: string, planned: number): Promise<void> {
   const late = setTimeout(() => end(1, () => 1, removeFiles), PATIENCE_MS);
-  let status = 0;
+  let status = planned;
   try {
     app.get(Boot).stopping = true;
     await app.close();
   } catch (error) {
     status = 1;
-    process.stderr.write(`The server did not stop in order after ${signal}: ${String(error)}\n`);
+    process.stderr.write(`The server did not stop in order after ${cause}: ${String(error)}\n`);
   }
   clearTimeout(late);
   end(status, unfinished, removeFiles);
