@@ -31,6 +31,8 @@ describe('the query planner', () => {
     ...reading,
     ['list', listRuns({ limit: 1, offset: 0 }).rows],
     ['list by status', listRuns({ limit: 1, offset: 0, status: ['queued'] }).rows],
+    ['search', listRuns({ limit: 1, offset: 0, q: 'x' }).rows],
+    ['count of a search', listRuns({ limit: 1, offset: 0, q: 'x' }).count],
     ['list of a sweep', listRuns({ limit: 1, offset: 0, sweepId: 's' }).rows],
     ['list of a worker', listRuns({ limit: 1, offset: 0, workerId: 'w' }).rows],
     ...PURGES.slices.map((sql, index): [string, string] => [`slice ${index}`, sql]),

@@ -65,7 +65,13 @@ export function listRuns(filter: RunFilter): {
     conditions.push(condition(`?${values.length}`));
   };
   if (filter.status) add((place) => `status IN (SELECT value FROM json_each(${place}))`, JSON.stringify(filter.status));
-  if (filter.q) add((place) => `(instr(lower(name), lower(${place})) > 0 OR instr(id, lower(${place})) > 0)`, filter.q);
+  if (filter.q) {
+    add(
+      (place) => `rowid IN (SELECT rowid FROM exec_runs INDEXED BY exec_runs_by_name
+        WHERE instr(lower(name), lower(${place})) > 0 OR instr(id, lower(${place})) > 0)`,
+      filter.q,
+    );
+  }
   if (filter.workerId !== undefined) add((place) => `worker_id = ${place}`, filter.workerId);
   if (filter.sweepId !== undefined) add((place) => `sweep_id = ${place}`, filter.sweepId);
   const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
