@@ -15,6 +15,8 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   'train.transformer.ratio_openblas': 0.6,
   'engine.node_overhead_us': 100,
   'cli.help_ms': 250,
+  'startup.ready_s': 1.5,
+  'durability.violations': 0,
   'parity.max_rel_error': 1e-4,
   'events.per_s': { atLeast: 50_000 },
   'events.raw_ratio': { atLeast: 0.6 },

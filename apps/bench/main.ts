@@ -12,6 +12,8 @@ const BENCHMARKS: Readonly<Record<string, (report: Report) => Promise<Figures>>>
   soak: async (report) => (await import('./soak.js')).benchSoak(report),
   submits: async (report) => (await import('./submits.js')).benchSubmits(report),
   'first-node': async (report) => (await import('./first-node.js')).benchFirstNode(report),
+  startup: async (report) => (await import('./startup.js')).benchStartup(report),
+  durability: async (report) => (await import('./durability.js')).benchDurability(report),
   parity: async (report) => (await import('./parity.js')).benchParity(report),
 };
 
