@@ -24,12 +24,15 @@ export interface RunHostsOptions {
 }
 
 export const DEFAULT_GRACE_MS = 5_000;
+/** A run that began goes on alone for so long before the next spare is started. */
+const SPARE_DELAY_MS = 250;
 /** How long a session whose thread is busy with node code may leave a question open. */
 const ANSWER_MS = 2_000;
 
 /** Run hosts in threads of this process, one for each run, ended with it. */
 export class RunHosts {
   private spare: HostThread | null = null;
+  private soon: NodeJS.Timeout | null = null;
   private readonly ending = new Set<Promise<void>>();
   private readonly sessions = new Set<HostSession>();
   private closed = false;
@@ -93,6 +96,7 @@ export class RunHosts {
   /** Ends every host that is idle or done, and waits for all threads. Runs that still go on must be stopped first. */
   async close(): Promise<void> {
     this.closed = true;
+    if (this.soon) clearTimeout(this.soon);
     if (this.spare) void this.end(this.spare);
     this.spare = null;
     await Promise.all([...this.sessions].map((session) => session.close()));
@@ -103,10 +107,17 @@ export class RunHosts {
     return this.options.graceMs ?? DEFAULT_GRACE_MS;
   }
 
-  // The next spare starts when the run is under way: two starts at once would make each other wait.
+  // The next spare starts when the run is well under way: loading it takes both the event loop and the processor from what the run says first.
   private replaceSpare(message: RunHostMessage, reader: MessageReader): boolean {
-    if (message.type === 'run_started' && this.options.spare) this.prepare();
+    if (message.type === 'run_started' && this.options.spare) this.prepareSoon();
     return reader.take(message);
+  }
+
+  private prepareSoon(): void {
+    this.soon ??= setTimeout(() => {
+      this.soon = null;
+      this.prepare();
+    }, SPARE_DELAY_MS);
   }
 
   private start(session: boolean): HostThread {
