@@ -34,6 +34,7 @@ export class ExecutionConnection {
   private readonly waiting: RawData[] = [];
   private working = false;
   private closed = false;
+  private feeding: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly socket: WebSocket,
@@ -124,11 +125,16 @@ export class ExecutionConnection {
     this.attachment = { runId, stop };
     await this.say({ type: 'attached', run_id: runId, cursor, status });
     const source = { log: this.parts.log, state: (id: string) => this.stateOf(id) };
-    feed(source, this.outlet, { id: runId, cursor }, stop.signal)
+    this.feeding = feed(source, this.outlet, { id: runId, cursor }, stop.signal)
       .then((end) => (end === 'gone' ? this.say(errorFrame(deleted(runId))) : undefined))
       .catch((error: unknown) => {
         void this.say(errorFrame(error instanceof CodedError ? error : this.defect(error)));
       });
+  }
+
+  /** Resolves when all events of the run it follows are sent, if that run has ended. */
+  caughtUp(): Promise<void> {
+    return this.feeding;
   }
 
   private async detach(): Promise<void> {

@@ -16,12 +16,15 @@ export const WRONG_PLACE = 4003;
 const GOING_AWAY = 1001;
 /** How long a client gets to answer a close before the connection is cut. */
 const CLOSE_GRACE_MS = 1_000;
+/** How long the last events of runs may take to reach clients when the server stops. */
+const LAST_EVENTS_MS = 1_000;
 
 /** The sockets of `/ws/execution`: guards, and one connection each. */
 @Injectable()
 export class ExecutionSocket {
   private readonly logger = new Logger('execution-socket');
   private readonly server: WebSocketServer;
+  private readonly connections = new Set<ExecutionConnection>();
 
   constructor(
     private readonly runs: Runs,
@@ -58,8 +61,9 @@ export class ExecutionSocket {
     return bytes;
   }
 
-  /** Tells every client that the server goes away, and waits until they are gone. */
+  /** Called when runs have ended: lets clients see how, tells every one that the server goes away, and waits until they are gone. */
   async close(): Promise<void> {
+    await within(LAST_EVENTS_MS, Promise.all([...this.connections].map((connection) => connection.caughtUp())));
     const gone = [...this.server.clients].map(
       (client) =>
         new Promise<void>((resolve) => {
@@ -99,7 +103,9 @@ export class ExecutionSocket {
       return;
     }
     const { runs, log, sessions, logger } = this;
-    new ExecutionConnection(client, request.socket, { runs, log, sessions, logger });
+    const connection = new ExecutionConnection(client, request.socket, { runs, log, sessions, logger });
+    this.connections.add(connection);
+    client.once('close', () => this.connections.delete(connection));
   }
 
   private admits({ headers, url }: IncomingMessage): boolean {
@@ -107,4 +113,11 @@ export class ExecutionSocket {
     const query = url?.split('?')[1];
     return query !== undefined && this.token.matches(new URLSearchParams(query).get('token'));
   }
+}
+
+/** Waits for work, but no longer than that. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([work, new Promise((resolve) => (timer = setTimeout(resolve, ms)))]);
+  clearTimeout(timer);
 }
