@@ -47,6 +47,7 @@ export class RunHost {
   private readonly cache: ExecutionCache | null;
   private readonly modules: ModuleStore | null;
   private runtime: TensorRuntime | null = null;
+  private opening: Promise<TensorRuntime> | null = null;
   private current: CurrentRun | null = null;
   private idle: Promise<void> = Promise.resolve();
 
@@ -85,13 +86,20 @@ export class RunHost {
     }
   }
 
+  /** Opens the runtime ahead of the first run. What goes wrong is told to that run, which tries again. */
+  async warmUp(device: string): Promise<void> {
+    await this.open(device, {});
+  }
+
   /** Waits for the run, then ends the runtime. */
   async close(): Promise<void> {
     await this.idle;
+    await this.opening?.catch(() => undefined);
     this.cache?.clear();
     this.modules?.clear();
     await this.runtime?.close();
     this.runtime = null;
+    this.opening = null;
   }
 
   /** Text that node code wrote to a standard stream. */
@@ -218,8 +226,10 @@ export class RunHost {
     options: RunOptions,
   ): Promise<{ readonly runtime: TensorRuntime } | { readonly refused: RunOutcome }> {
     try {
-      this.runtime ??= await this.world.openRuntime(device, options);
+      this.opening ??= this.world.openRuntime(device, options);
+      this.runtime = await this.opening;
     } catch (error) {
+      this.opening = null;
       const { message, code } = error as Error & { readonly code?: string };
       return { refused: refusal(message, code ?? 'runtime_start_failed', { device }) };
     }

@@ -38,8 +38,9 @@ function main(data: RunHostThreadData): void {
     else host.handle(command);
   });
   // Custom modules are compiled when they are first loaded: better now than when somebody waits.
-  loader.load({ customNodes: data.customNodes, presets: null });
+  loader.load({ customNodes: data.customNodes, presets: data.presets });
   port.postMessage({ type: 'ready' } satisfies RunHostMessage);
+  void host.warmUp('cpu');
 }
 
 function end(data: RunHostThreadData): void {

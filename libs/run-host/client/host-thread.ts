@@ -16,6 +16,8 @@ export interface HostLoss {
 export interface HostThreadOptions {
   readonly session: boolean;
   readonly customNodes: string | null;
+  /** Folder of installed presets, where it is known ahead of the first run. */
+  readonly presets?: string | null;
   /** Threads of the runtime's training steps; default: as many as the machine has. */
   readonly threads?: number;
   /** Most MiB of JavaScript values that node code may hold; default: what V8 grants. */
@@ -48,6 +50,7 @@ export class HostThread {
       stop: this.stop.buffer,
       session: options.session,
       customNodes: options.customNodes,
+      presets: options.presets ?? null,
     };
     this.worker = new Worker(entryPath(RUN_HOST_ENTRY), {
       workerData,

@@ -16,6 +16,7 @@ export interface RunHostsOptions {
   /** Whether one host is started ahead of need, and another when a run took it. */
   readonly spare?: boolean;
   readonly customNodes?: string | null;
+  readonly presets?: string | null;
   readonly threads?: number;
   /** Most MiB of JavaScript values that the node code of a run may hold. */
   readonly heapMb?: number;
@@ -121,10 +122,11 @@ export class RunHosts {
   }
 
   private start(session: boolean): HostThread {
-    const { customNodes = null, threads, heapMb } = this.options;
+    const { customNodes = null, presets = null, threads, heapMb } = this.options;
     const options: HostThreadOptions = {
       session,
       customNodes,
+      presets,
       ...(threads !== undefined && { threads }),
       ...(heapMb !== undefined && { heapMb }),
     };

@@ -12,4 +12,5 @@ export interface RunHostThreadData {
   readonly session: boolean;
   /** Loaded ahead of the first run. */
   readonly customNodes: string | null;
+  readonly presets: string | null;
 }

@@ -70,8 +70,11 @@ export class RunsLifetime implements OnApplicationBootstrap, OnModuleDestroy {
     {
       provide: EXECUTOR,
       inject: [SETTINGS],
-      useFactory: ({ customNodesDir }: Settings) =>
-        new InProcessExecutor({ spare: true, customNodes: customNodesDir, graceMs: STOP_GRACE_MS }),
+      useFactory: ({ customNodesDir, presetsDir }: Settings) =>
+        new InProcessExecutor({
+          ...{ spare: true, customNodes: customNodesDir, presets: presetsDir },
+          graceMs: STOP_GRACE_MS,
+        }),
     },
     {
       provide: RunService,
