@@ -34,12 +34,12 @@ export async function benchEvents(report: Report): Promise<Figures> {
 
 async function measure(followers: number): Promise<{ ms: number; groups: readonly number[]; read: number }> {
   const bench = await openLog();
-  const gone = new AbortController();
   let read = 0;
-  const follow = async (): Promise<void> => {
-    for (let after = 0; !gone.signal.aborted;) {
-      await bench.log.wait(RUN, after, 60_000, gone.signal);
-      const page = await bench.log.read(RUN, after, 500, 4 * 1024 * 1024);
+  const follow = async ({ signal }: AbortController): Promise<void> => {
+    let after = 0;
+    while (!signal.aborted) {
+      await bench.log.wait(RUN, after, 60_000, signal);
+      const page = await bench.log.read(RUN, after, 2000, 4 * 1024 * 1024);
       after = page.cursor;
       read += page.events.length;
     }

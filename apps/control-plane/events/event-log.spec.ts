@@ -253,15 +253,26 @@ describe('readers of the event log', () => {
   it('read from the store what is too old for the memory', async () => {
     const { log, open, database } = await make();
     const recorder = await open();
-    for (let i = 0; i < 20_000; i++) {
+    for (let i = 0; i < 40_000; i++) {
       if (!recorder.emit(status(`n${i}`), 0)) await recorder.drained();
     }
     await recorder.close();
     const stored = jest.spyOn(database.events, 'read');
     expect((await log.read('r', 0, 2, MANY)).events.map(({ cursor }) => cursor)).toEqual([1, 2]);
     expect(stored).toHaveBeenCalledTimes(1);
-    expect((await log.read('r', 19_990, 100, MANY)).events).toHaveLength(10);
+    expect((await log.read('r', 39_990, 100, MANY)).events).toHaveLength(10);
     expect(stored).toHaveBeenCalledTimes(1);
+    // A crowd that lags behind reads what it needs once.
+    await Promise.all(Array.from({ length: 100 }, () => log.read('r', 100, 200, MANY)));
+    expect(stored).toHaveBeenCalledTimes(2);
+  });
+
+  it('see all that was committed when they asked, whatever others are reading', async () => {
+    const { log, database } = await make();
+    const early = log.read('r', 0, 10, MANY);
+    const cursor = await database.runs.end('r', ['queued'], ending(), 1);
+    const late = log.read('r', 0, 10, MANY);
+    expect([(await early).events.length, (await late).cursor]).toEqual([0, cursor]);
   });
 
   it('wake up when an event is committed, and not before', async () => {

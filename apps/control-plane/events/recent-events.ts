@@ -1,8 +1,8 @@
 import type { EventPage, StoredEvent } from '@cdui/execution';
 
-/** What is kept of a run in memory: enough for followers that read as fast as the run reports. */
-const RECENT_EVENTS = 4096;
-const RECENT_BYTES = 4 * 1024 * 1024;
+/** What is kept of a run in memory: what a fast one reports in the time in which a crowd of followers is let wait, and more. */
+const RECENT_EVENTS = 32_768;
+const RECENT_BYTES = 8 * 1024 * 1024;
 
 /** The newest committed events of a run. */
 export class RecentEvents {

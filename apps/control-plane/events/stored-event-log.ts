@@ -5,6 +5,7 @@ import { EventLog, type LoggedRun, type RunRecorder } from './event-log';
 import { Followers } from './followers';
 import { RecentEvents } from './recent-events';
 import { Recorder } from './recorder';
+import { SharedPages } from './shared-pages';
 
 /** A run in memory: while it is recorded, or somebody waits for it. */
 interface RunInMemory {
@@ -23,6 +24,7 @@ export interface EventLogParts {
 
 /** The logs of runs on an `EventStore`, with what is new in memory. */
 export class StoredEventLog extends EventLog {
+  private readonly shared = new SharedPages();
   private readonly inMemory = new Map<string, RunInMemory>();
 
   constructor(private readonly parts: EventLogParts) {
@@ -61,8 +63,13 @@ export class StoredEventLog extends EventLog {
   }
 
   read(runId: string, after: number, limit: number, capBytes: number): Promise<EventPage> {
-    const page = this.inMemory.get(runId)?.recent.page(after, limit, capBytes);
-    return page ? Promise.resolve(page) : this.parts.events.read(runId, after, limit, capBytes);
+    const recent = this.inMemory.get(runId)?.recent;
+    const page = recent?.page(after, limit, capBytes);
+    if (page) return Promise.resolve(page);
+    const read = (): Promise<EventPage> => this.parts.events.read(runId, after, limit, capBytes);
+    // Only what cannot change any more is shared: a reader must see all that was committed when it asked.
+    const settled = recent !== undefined && recent.last !== null && after + limit <= recent.last;
+    return settled ? this.shared.page(`${runId} ${after} ${limit} ${capBytes}`, read) : read();
   }
 
   async wait(runId: string, after: number, ms: number, signal?: AbortSignal): Promise<void> {
@@ -85,6 +92,7 @@ export class StoredEventLog extends EventLog {
   forget(runId: string): void {
     const kept = this.inMemory.get(runId);
     this.inMemory.delete(runId);
+    this.shared.forget(runId);
     kept?.followers.wakeAll();
   }
 
