@@ -23,6 +23,9 @@ const SHARED = {
   BigUint64Array,
 };
 
+// A test that loads the library itself sets only its own copy of the environment: see libs/tensor/onnx/no-telemetry.ts.
+process.env['ORT_DISABLE_TELEMETRY'] = '1';
+
 export default class NodeEnvironment extends TestEnvironment {
   override async setup(): Promise<void> {
     await super.setup();

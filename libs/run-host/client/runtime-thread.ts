@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel, SHARE_ENV, Worker } from 'node:worker_threads';
 import { entryPath } from '@cdui/host/entry';
 import type { ToWorker, WorkerData } from '@cdui/tensor/onnx/worker-protocol';
 import type { RunHostThreadData } from './thread-data';
@@ -17,7 +17,7 @@ export class RuntimeThread {
 
   constructor(private readonly threads: number = availableParallelism()) {
     const workerData: WorkerData = { options: { threads } };
-    this.worker = new Worker(entryPath(RUNTIME_ENTRY), { workerData });
+    this.worker = new Worker(entryPath(RUNTIME_ENTRY), { workerData, env: SHARE_ENV });
     // A runtime that fails is noticed at the other end of its port; here it must only not end the process.
     this.worker.on('error', () => undefined);
     this.exited = new Promise((resolve) => this.worker.once('exit', () => resolve()));

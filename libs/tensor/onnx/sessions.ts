@@ -1,4 +1,4 @@
-import { InferenceSession } from 'onnxruntime-node';
+import { InferenceSession } from './ort';
 
 /** How a graph is run, which decides how its session is made and how long it is kept. */
 export type Use = 'eager' | 'training' | 'inference' | 'baked';

@@ -1,4 +1,4 @@
-import { Tensor } from 'onnxruntime-node';
+import { Tensor } from './ort';
 import { elements, type DType, type HostTensor, type NormalRange, type Shape, type TensorMeta } from '../runtime';
 
 export type NumberArray = Float32Array | Float64Array | Int32Array | Uint8Array;

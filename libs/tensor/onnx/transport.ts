@@ -1,4 +1,4 @@
-import { Worker, type MessagePort } from 'node:worker_threads';
+import { SHARE_ENV, Worker, type MessagePort } from 'node:worker_threads';
 import { entryPath } from '@cdui/host/entry';
 import { RuntimeError } from '../runtime';
 import type { ClientFrame, Hello, ServerFrame, Transport } from '../runtime/wire';
@@ -77,7 +77,11 @@ abstract class ChannelTransport implements Transport {
 const NURSERY_MB = 8;
 
 export function startWorker(workerData: WorkerData): Worker {
-  return new Worker(entryPath(ENTRY), { workerData, resourceLimits: { maxYoungGenerationSizeMb: NURSERY_MB } });
+  return new Worker(entryPath(ENTRY), {
+    workerData,
+    env: SHARE_ENV,
+    resourceLimits: { maxYoungGenerationSizeMb: NURSERY_MB },
+  });
 }
 
 /** A runtime in a thread of its own, started and owned by this one. */

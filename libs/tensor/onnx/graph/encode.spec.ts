@@ -1,4 +1,4 @@
-import * as ort from 'onnxruntime-node';
+import * as ort from '../ort';
 import { add, cast, mul } from '../ops/elementwise';
 import { maxPool2d } from '../ops/pool';
 import { slice } from '../ops/shape';

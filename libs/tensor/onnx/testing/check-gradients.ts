@@ -1,4 +1,4 @@
-import * as ort from 'onnxruntime-node';
+import * as ort from '../ort';
 import type { HostTensor } from '../../runtime';
 import { gradients } from '../grad/gradients';
 import { encodeGraph } from '../graph/encode';

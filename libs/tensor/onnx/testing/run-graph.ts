@@ -1,4 +1,4 @@
-import * as ort from 'onnxruntime-node';
+import * as ort from '../ort';
 import type { HostTensor } from '../../runtime';
 import { encodeGraph } from '../graph/encode';
 import type { Graph } from '../graph/graph';
