@@ -1,9 +1,11 @@
 import type { AddressInfo } from 'node:net';
+import type { Worker } from 'node:worker_threads';
 import type { Server } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Logger } from 'nestjs-pino';
+import type { InProcessExecutor } from '@cdui/run-host/client';
 import { AppModule } from './app.module';
 import { bodyGuard, continueGuard, corsOptions, hostGuard, securityHeaders, tokenGuard } from './auth/request-guards';
 import { SessionToken } from './auth/session-token';
@@ -14,7 +16,9 @@ import { ErrorFilter } from './system/error.filter';
 import { jsonBody } from './system/json-body';
 import { processLog, quietFramework, requestLog } from './system/logging.module';
 import { ServerAddress } from './system/server-address';
+import { isSubmission } from './runs-api/runs.controller';
 import { queryValidation } from './system/validation.pipe';
+import { EXECUTOR } from './tokens';
 
 /** A listening server and the address it has. */
 export interface RunningServer {
@@ -24,7 +28,11 @@ export interface RunningServer {
 
 /** Starts the control plane; resolves when it answers requests. */
 export async function startServer(settings: Settings): Promise<RunningServer> {
-  const app = await createApp(settings);
+  return listen(await createApp(settings), settings);
+}
+
+/** Lets what was made answer requests. */
+export async function listen(app: NestExpressApplication, settings: Settings): Promise<RunningServer> {
   const address = app.get(ServerAddress);
   const server: Server = app.getHttpServer();
   // The names it answers for are known before the first connection is.
@@ -40,13 +48,15 @@ export async function startServer(settings: Settings): Promise<RunningServer> {
     await app.close();
     throw error;
   }
+  // Not before it answers: threads that load take the processor from the one that starts.
+  app.get<InProcessExecutor>(EXECUTOR).prepare();
   return { app, url: address.url };
 }
 
 /** Everything but the listening: guards in their order, the reader of bodies, the shape of errors. */
-export async function createApp(settings: Settings): Promise<NestExpressApplication> {
+export async function createApp(settings: Settings, catalogThread?: Worker): Promise<NestExpressApplication> {
   const log = processLog(settings);
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(settings, log), {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(settings, log, catalogThread), {
     bufferLogs: true,
     bodyParser: false,
     abortOnError: false,
@@ -60,7 +70,8 @@ export async function createApp(settings: Settings): Promise<NestExpressApplicat
   app.use(requestLog(log), securityHeaders, hostGuard(allowlist));
   app.enableCors(corsOptions(settings.corsOrigins));
   app.use(tokenGuard(app.get(SessionToken), allowlist));
-  app.use(bodyGuard(settings.maxRunBodyBytes), continueGuard, jsonBody(settings.maxRunBodyBytes));
+  const maxBody = settings.maxRunBodyBytes;
+  app.use(bodyGuard(maxBody), continueGuard, jsonBody(maxBody, isSubmission));
   servePages(app.getHttpAdapter().getInstance());
   app.useGlobalPipes(queryValidation());
   app.useGlobalFilters(new ErrorFilter());

@@ -6,8 +6,8 @@ export interface NewRun {
   readonly id: string;
   readonly name: string;
   readonly lane: 'queued' | 'interactive';
-  /** The graph file as JSON text, secret parameters blank. */
-  readonly graph: string;
+  /** The graph file as JSON text or its UTF-8, secret parameters blank. */
+  readonly graph: string | Uint8Array;
   /** The options as submitted, with their defaults filled in. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly queueKey: string;

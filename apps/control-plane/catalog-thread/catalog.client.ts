@@ -1,9 +1,8 @@
-import { Worker } from 'node:worker_threads';
-import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { entryPath } from '@cdui/host/entry';
+import type { Worker } from 'node:worker_threads';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { CodedError } from '@cdui/protocol';
-import { SETTINGS, type Settings } from '../config/settings';
 import type { CatalogCall, CatalogCalls, CatalogRequest, CatalogResponse, CatalogThreadData } from './messages';
+import { startCatalogThread } from './start-thread';
 
 /**
  * Asks the thread that holds the node code. The server's event loop never runs it: a custom node file that loops while
@@ -15,7 +14,13 @@ export class CatalogClient implements OnModuleInit, OnApplicationShutdown {
   private nextId = 1;
   private readonly pending = new Map<number, { resolve(answer: unknown): void; reject(error: Error): void }>();
 
-  constructor(@Inject(SETTINGS) private readonly settings: Settings) {}
+  /** @param early a thread that was started before the rest of the server was loaded, so that both load at once */
+  constructor(
+    private readonly folders: CatalogThreadData,
+    early?: Worker,
+  ) {
+    if (early) this.worker = this.listenTo(early);
+  }
 
   /** The server is ready when the catalogue is. */
   async onModuleInit(): Promise<void> {
@@ -27,20 +32,28 @@ export class CatalogClient implements OnModuleInit, OnApplicationShutdown {
   }
 
   call<C extends CatalogCall>(call: C, ...args: CatalogCalls[C]['args']): Promise<CatalogCalls[C]['answer']> {
-    const worker = (this.worker ??= this.start());
+    return this.send(call, args, []);
+  }
+
+  /** @param body handed over: its memory must be its own, and is gone from here */
+  readSubmission(body: Uint8Array): Promise<CatalogCalls['readSubmission']['answer']> {
+    return this.send('readSubmission', [body], [body.buffer as ArrayBuffer]);
+  }
+
+  private send<C extends CatalogCall>(
+    call: C,
+    args: CatalogCalls[C]['args'],
+    handedOver: readonly ArrayBuffer[],
+  ): Promise<CatalogCalls[C]['answer']> {
+    const worker = (this.worker ??= this.listenTo(startCatalogThread(this.folders)));
     const request: CatalogRequest = { id: this.nextId++, call, args };
     return new Promise((resolve, reject) => {
       this.pending.set(request.id, { resolve: (answer) => resolve(answer as CatalogCalls[C]['answer']), reject });
-      worker.postMessage(request);
+      worker.postMessage(request, handedOver);
     });
   }
 
-  private start(): Worker {
-    const workerData: CatalogThreadData = {
-      customNodesDir: this.settings.customNodesDir,
-      presetsDir: this.settings.presetsDir,
-    };
-    const worker = new Worker(entryPath('apps/control-plane/catalog-thread/thread'), { workerData });
+  private listenTo(worker: Worker): Worker {
     worker.on('message', (response: CatalogResponse) => {
       const waiting = this.pending.get(response.id);
       this.pending.delete(response.id);

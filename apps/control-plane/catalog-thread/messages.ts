@@ -1,4 +1,11 @@
-import type { GraphIssue, NodeDefinition, PresetDefinition, ValidationResult } from '@cdui/protocol';
+import type {
+  GraphIssue,
+  GraphSettings,
+  NodeDefinition,
+  PresetDefinition,
+  SubmissionOptions,
+  ValidationResult,
+} from '@cdui/protocol';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -37,12 +44,38 @@ export interface PreparedAnswer {
   readonly provenance: readonly ProvenanceAnswer[] | null;
 }
 
+/** A submission that was read from its bytes, or why it was refused. */
+export type ReadAnswer =
+  /** It is no JSON that the program takes. */
+  | { readonly outcome: 'unreadable'; readonly type: string; readonly message: string }
+  /** Its form is wrong: the parts of a CodedError. */
+  | {
+      readonly outcome: 'misformed';
+      readonly code: string;
+      readonly message: string;
+      readonly params: Readonly<Record<string, unknown>>;
+    }
+  | { readonly outcome: 'cannot_run'; readonly issues: readonly GraphIssue[] }
+  | {
+      readonly outcome: 'accepted';
+      readonly name: string;
+      readonly options: SubmissionOptions;
+      readonly settings: GraphSettings;
+      /** The graph as JSON in UTF-8, its secret parameters blank. */
+      readonly graph: Uint8Array;
+      /** The same with its secrets; null when it has none. */
+      readonly secret: Uint8Array | null;
+      readonly provenance: readonly ProvenanceAnswer[] | null;
+    };
+
 /** What the catalogue thread answers: name -> [arguments, answer]. All of it plain data. */
 export interface CatalogCalls {
   catalogue: { args: []; answer: CatalogueAnswer };
   reload: { args: []; answer: CatalogueAnswer };
   /** The graph as text: a string crosses over faster than the objects it describes. */
   prepare: { args: [graph: string, withProvenance: boolean]; answer: PreparedAnswer };
+  /** The body of a submission, as it came: nothing of it is built on the server's own thread. */
+  readSubmission: { args: [body: Uint8Array]; answer: ReadAnswer };
   validate: { args: [graph: unknown]; answer: ValidationResult };
   /** The graph with every secret param as an empty text. */
   blankSecrets: { args: [graph: JsonObject]; answer: JsonObject };

@@ -15,10 +15,10 @@ export interface Types {
   readonly customNodesDir: string;
 }
 
-/** Says whether a run of the graph could start, and what of it may be stored. Drafts do not count. */
-export function prepareGraph(text: string, types: Types, withProvenance: boolean): PreparedAnswer {
+/** Says whether a run of the graph, parsed or as text, could start, and what of it may be stored. Drafts do not count. */
+export function prepareGraph(json: unknown, types: Types, withProvenance: boolean): PreparedAnswer {
   const { registry, presets } = types;
-  const { graph, issues } = parseGraph(text);
+  const { graph, issues } = parseGraph(json);
   if (graph === null) return { issues, scrubbed: null, provenance: null };
   const catalog = catalogView(registry, presets);
   const scrubbed = scrubSecrets(graph, catalog);

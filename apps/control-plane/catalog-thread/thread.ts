@@ -12,6 +12,7 @@ import {
 import type { PresetRegistry } from '@cdui/node-sdk';
 import type { CatalogRequest, CatalogResponse, CatalogThreadData, CatalogueAnswer } from './messages';
 import { prepareGraph, type Types } from './prepare-graph';
+import { readSubmission } from './read-submission';
 
 /** The thread that holds node code: it loads the folders and answers with plain data. */
 class CatalogThread {
@@ -36,6 +37,8 @@ class CatalogThread {
         return this.answer;
       case 'prepare':
         return prepareGraph(request.args[0] as string, this.types(), request.args[1] === true);
+      case 'readSubmission':
+        return readSubmission(request.args[0] as Uint8Array, this.types());
       case 'validate':
         return this.validate(request.args[0]);
       case 'blankSecrets':
@@ -97,5 +100,13 @@ parentPort?.on('message', (request: CatalogRequest) => {
       message: error instanceof Error ? error.message : String(error),
     };
   }
-  parentPort?.postMessage(response);
+  parentPort?.postMessage(response, response.ok ? buffersOf(response.answer) : []);
 });
+
+/** Bytes of an answer are handed over rather than copied. */
+function buffersOf(answer: unknown): ArrayBuffer[] {
+  if (typeof answer !== 'object' || answer === null) return [];
+  return Object.values(answer).flatMap((member) =>
+    member instanceof Uint8Array ? [member.buffer as ArrayBuffer] : [],
+  );
+}

@@ -25,7 +25,7 @@ export class SqliteRunStore implements RunStore {
       run.sweepVariant ?? null,
       run.retryOf ?? null,
       Number(run.hadSecrets ?? false),
-      run.graph,
+      typeof run.graph === 'string' ? run.graph : bufferOf(run.graph),
     ];
     return this.database.write(async (tx) => void (await tx.run(RUNS.insert, values)));
   }
@@ -127,6 +127,10 @@ export class SqliteRunStore implements RunStore {
   private change(sql: string, values: readonly (string | number | null)[]): Promise<boolean> {
     return this.database.write(async (tx) => (await tx.run(sql, values)) > 0);
   }
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** The run's facts with these, as text. */

@@ -1,13 +1,19 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { RunCancelled, RunDeleted, RunDetail, RunList, RunSubmitted } from '@cdui/protocol';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { CONFLICT, NOT_FOUND, NO_STORAGE, REFUSED, Refuses, SHAPE } from '../openapi/errors.dto';
 import { RunIdParam } from '../openapi/params';
 import { Runs } from '../runs/runs';
+import { UnreadJson } from '../system/json-body';
 import { RunListQuery } from './queries';
 import { RunCancelledDto, RunDeletedDto, RunDetailDto, RunListDto, RunSubmittedDto } from './run.dto';
 import { SubmissionDto } from './submission.dto';
+
+/** Whether the request's body goes unread to where its graph is checked. Another spelling of the path has it read on the way. */
+export function isSubmission({ method, path }: Request): boolean {
+  return method === 'POST' && path === '/api/runs';
+}
 
 /** Runs: accepting, listing, showing and stopping them. */
 @ApiTags('runs')
@@ -25,7 +31,7 @@ export class RunsController {
   @ApiOkResponse({ type: RunSubmittedDto })
   @Refuses(REFUSED, SHAPE, NO_STORAGE)
   async submit(@Body() body: unknown, @Res({ passthrough: true }) response: Response): Promise<RunSubmitted> {
-    const submitted = await this.runs.submit(body);
+    const submitted = await (body instanceof UnreadJson ? this.runs.submitJson(body.bytes) : this.runs.submit(body));
     response.locals['run_id'] = submitted.run_id;
     return submitted;
   }

@@ -1,17 +1,22 @@
 import type { GraphFile } from '@cdui/protocol';
 
+/** A graph, or its JSON in UTF-8. */
+export type KeptGraph = GraphFile | Uint8Array;
+
 /** Graphs without secrets that are kept for runs which have not started: those further back are read from their rows. */
 const MAX_KEPT = 32;
+
+const decoder = new TextDecoder();
 
 /**
  * Graphs of runs that were accepted, as they were submitted. Their secrets are here and nowhere else: rows have them blank. Ended runs and
  * ended servers leave none.
  */
 export class GraphVault {
-  private readonly secret = new Map<string, GraphFile>();
-  private readonly recent = new Map<string, GraphFile>();
+  private readonly secret = new Map<string, KeptGraph>();
+  private readonly recent = new Map<string, KeptGraph>();
 
-  keep(id: string, graph: GraphFile, hasSecrets: boolean): void {
+  keep(id: string, graph: KeptGraph, hasSecrets: boolean): void {
     if (hasSecrets) this.secret.set(id, graph);
     else if (this.recent.size < MAX_KEPT) this.recent.set(id, graph);
   }
@@ -20,7 +25,7 @@ export class GraphVault {
   take(id: string): GraphFile | null {
     const graph = this.secret.get(id) ?? this.recent.get(id) ?? null;
     this.drop(id);
-    return graph;
+    return graph instanceof Uint8Array ? (JSON.parse(decoder.decode(graph)) as GraphFile) : graph;
   }
 
   drop(id: string): void {

@@ -1,4 +1,4 @@
-import type { GraphFile, RunOptions, SubmissionOptions, WarningPayload } from '@cdui/protocol';
+import type { GraphSettings, RunOptions, SubmissionOptions, WarningPayload } from '@cdui/protocol';
 import { CodedError, reasonOf } from '@cdui/protocol';
 import { canonicalDevice } from '@cdui/scheduling';
 
@@ -12,8 +12,8 @@ export interface LocalPlace {
 }
 
 /** The device that was asked for: the target's first, the option, the graph's setting, else the processor. */
-export function askedDevice(graph: GraphFile, options: SubmissionOptions): string {
-  return options.target?.devices?.[0] ?? options.device ?? graph.settings?.device?.toLowerCase() ?? 'cpu';
+export function askedDevice(settings: GraphSettings | undefined, options: SubmissionOptions): string {
+  return options.target?.devices?.[0] ?? options.device ?? settings?.device?.toLowerCase() ?? 'cpu';
 }
 
 /**
@@ -42,15 +42,15 @@ function fallbackWarning(asked: string, used: string): WarningPayload {
 
 /** The part of the options that the engine gets: everything that the graph's settings leave to it is decided. */
 export function engineOptions(
-  graph: GraphFile,
+  settings: GraphSettings | undefined,
   options: SubmissionOptions,
   device: string,
   changedNodes: readonly string[] | null,
 ): RunOptions {
   return {
     device,
-    seed: options.seed ?? graph.settings?.seed ?? null,
-    deterministic: options.deterministic || graph.settings?.deterministic === true,
+    seed: options.seed ?? settings?.seed ?? null,
+    deterministic: options.deterministic || settings?.deterministic === true,
     record_outputs: options.record_outputs,
     verbose: options.verbose,
     backward_mode: options.backward_mode,

@@ -1,6 +1,7 @@
 import type { Executor, NewRun, RunFilter, RunRecord } from '@cdui/execution';
 import type {
   GraphFile,
+  GraphSettings,
   Params,
   RunCancelled,
   RunDeleted,
@@ -14,7 +15,7 @@ import type {
 import { checkOptions, checkSubmission, CodedError, isTerminal, reasonOf } from '@cdui/protocol';
 import { LOCAL } from '@cdui/scheduling';
 import { Subject } from 'rxjs';
-import { GraphVault } from './graph-vault';
+import { GraphVault, type KeptGraph } from './graph-vault';
 import type { AcceptedRun, RunKeeper } from './live-run';
 import { LiveRun } from './live-run';
 import { runRow } from './local/run-rows';
@@ -93,19 +94,36 @@ export class RunService extends Runs {
     return this.accept(checkSubmission(body));
   }
 
+  async submitJson(bytes: Uint8Array): Promise<RunSubmitted> {
+    this.refuseWhenStopping();
+    const { name, options, settings, whole, ...prepared } = await this.world.graphs.read(bytes);
+    return this.enter({ name, options }, settings, whole, prepared);
+  }
+
   /** Accepts what was checked. */
   async accept(request: Request): Promise<RunSubmitted> {
     this.refuseWhenStopping();
-    const { world } = this;
     const { graph, options } = request;
-    const asked = askedDevice(graph, options);
-    const prepared = await world.graphs.prepare(graph, options.provenance);
+    const prepared = await this.world.graphs.prepare(graph, options.provenance);
+    return this.enter(request, graph.settings, graph, prepared);
+  }
+
+  /** Makes a run of what was found to be able to run. */
+  private async enter(
+    request: Omit<Request, 'graph'>,
+    settings: GraphSettings | undefined,
+    graph: KeptGraph,
+    prepared: PreparedGraph,
+  ): Promise<RunSubmitted> {
+    const { world } = this;
+    const { options } = request;
+    const asked = askedDevice(settings, options);
     const place = localPlace(asked, options, world.machine.devices);
     // What waited for the graph's check may have outlived the server's readiness.
     this.refuseWhenStopping();
     const id = world.ids.runId();
     const queueSeq = this.nextSeq++;
-    const engine = engineOptions(graph, options, place.devices[0] ?? 'cpu', request.changedNodes ?? null);
+    const engine = engineOptions(settings, options, place.devices[0] ?? 'cpu', request.changedNodes ?? null);
     const alone = engine.seed !== null;
     const live = this.begin({
       id,
@@ -250,7 +268,7 @@ export class RunService extends Runs {
     }
   }
 
-  private newRun(live: LiveRun, request: Request, prepared: PreparedGraph, device: string): NewRun {
+  private newRun(live: LiveRun, request: Omit<Request, 'graph'>, prepared: PreparedGraph, device: string): NewRun {
     const { id, lane, waiting } = live.run;
     return {
       id,

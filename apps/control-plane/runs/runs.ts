@@ -12,6 +12,8 @@ export interface RunChange {
 export abstract class Runs {
   /** Accepts a run. When it resolves, the run is durable: it will be executed, or end with a reason. */
   abstract submit(body: unknown): Promise<RunSubmitted>;
+  /** The same, of a body in JSON that nobody has read yet. @param bytes UTF-8, handed over: their memory may be gone afterwards */
+  abstract submitJson(bytes: Uint8Array): Promise<RunSubmitted>;
   abstract list(filter: RunFilter): Promise<RunList>;
   abstract get(id: string): Promise<RunDetail>;
   /** @throws `run_not_found` */

@@ -1,12 +1,12 @@
 import type { Clock, EventStore, Executor, Ids, NodeRecord, RunStore } from '@cdui/execution';
-import type { GraphFile, RunFolders } from '@cdui/protocol';
+import type { GraphFile, GraphSettings, RunFolders, SubmissionOptions } from '@cdui/protocol';
 import type { LimitSettings } from '@cdui/scheduling';
 import type { EventLog } from '../events/event-log';
 
 /** A graph that may run, and what is stored of it. */
 export interface PreparedGraph {
-  /** The graph file as JSON text, secret parameters blank. */
-  readonly text: string;
+  /** The graph file as JSON text or its UTF-8, secret parameters blank. */
+  readonly text: string | Uint8Array;
   readonly hadSecrets: boolean;
   /** A record for each node that will execute; null when not asked for. */
   readonly provenance: readonly NodeProvenance[] | null;
@@ -24,10 +24,27 @@ export interface NodeProvenance extends NodeRecord {
   readonly file_hash: string | null;
 }
 
+/** A submission that may run, without the graph itself: that stays in the form in which it is stored. */
+export interface ReadSubmission extends PreparedGraph {
+  readonly text: Uint8Array;
+  readonly name: string;
+  readonly options: SubmissionOptions;
+  readonly settings: GraphSettings;
+  /** The graph file as JSON in UTF-8, with its secrets. */
+  readonly whole: Uint8Array;
+}
+
 /** Looks at graphs where the node types are known. */
 export abstract class GraphDesk {
   /** @throws CodedError `invalid_graph` with `params.issues` when a run of it could not start */
   abstract prepare(graph: GraphFile, withProvenance: boolean): Promise<PreparedGraph>;
+  /**
+   * Reads the body of a submission.
+   *
+   * @param body JSON in UTF-8, handed over
+   * @throws what says that it is no JSON, or of another form; CodedError as `prepare`
+   */
+  abstract read(body: Uint8Array): Promise<ReadSubmission>;
 }
 
 /** The computer that the server runs on. */

@@ -11,12 +11,14 @@ export class JsonRefusal extends Error {
   }
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
 /**
  * Reads JSON from outside, without what no part of the program should have to think about: invalid UTF-8, nesting that no recursion
  * survives, members that would change what an object is.
  * @throws JsonRefusal
  */
-export function parseJson(bytes: Buffer): unknown {
+export function parseJson(bytes: Uint8Array): unknown {
   // Before parsing: what is built for a body of brackets alone takes many times its size.
   if (depthExceeds(bytes, MAX_JSON_DEPTH)) {
     throw new JsonRefusal(`is nested deeper than ${MAX_JSON_DEPTH} levels`, 'json_too_deep');
@@ -24,7 +26,7 @@ export function parseJson(bytes: Buffer): unknown {
   let text: string;
   let value: unknown;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    text = decoder.decode(bytes);
     value = JSON.parse(text);
   } catch (error) {
     throw new JsonRefusal(`is not JSON in UTF-8: ${(error as Error).message}`, 'json_invalid');

@@ -133,7 +133,8 @@ class MemoryRunStore implements RunStore {
   constructor(private readonly database: MemoryDatabase) {}
 
   insert(run: NewRun): Promise<void> {
-    const { graph, ...row } = structuredClone(run);
+    const { graph: given, ...row } = structuredClone(run);
+    const graph = typeof given === 'string' ? given : new TextDecoder().decode(given);
     return this.database.write((state) => {
       if (state.runs.has(run.id)) throw storageFailed(`run ${run.id} is there already`);
       const record = { ...DEFAULTS, ...row };

@@ -14,7 +14,7 @@ const ENDED = `status IN ('succeeded', 'failed', 'cancelled', 'interrupted')`;
 
 export const RUNS = {
   insert: `INSERT INTO exec_runs (id, name, lane, options, status, queue_key, queue_seq, created_at, git_commit, git_dirty, plugin_pins, sweep_id,
-    sweep_variant, retry_of, had_secrets, graph_snapshot) VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    sweep_variant, retry_of, had_secrets, graph_snapshot) VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TEXT))`,
   start: `UPDATE exec_runs SET status = 'running', started_at = ?2, worker_id = ?3, devices = ?4 WHERE id = ?1 AND status = 'queued'`,
   mark: `UPDATE exec_runs SET status = ?3 WHERE id = ?1 AND status = ?2`,
   requeue: `UPDATE exec_runs SET status = 'queued', started_at = NULL, worker_id = NULL, devices = NULL WHERE id = ?1 AND status = 'running'`,

@@ -1,7 +1,8 @@
 import type { GraphFile, GraphIssue } from '@cdui/protocol';
 import { CodedError } from '@cdui/protocol';
 import type { CatalogClient } from '../../catalog-thread/catalog.client';
-import type { GraphDesk, PreparedGraph } from '../world';
+import { shapeError } from '../../system/json-body';
+import type { GraphDesk, PreparedGraph, ReadSubmission } from '../world';
 
 /** Problems that the message itself tells; `issues` has all of them. */
 const TOLD = 3;
@@ -19,6 +20,25 @@ export class CatalogDesk implements GraphDesk {
       hadSecrets: scrubbed !== null,
       provenance: provenance?.map((record) => ({ ...record })) ?? null,
     };
+  }
+
+  async read(body: Uint8Array): Promise<ReadSubmission> {
+    const answer = await this.catalog.readSubmission(body);
+    switch (answer.outcome) {
+      case 'unreadable':
+        throw shapeError(answer);
+      case 'misformed':
+        throw new CodedError(answer.code, answer.message, answer.params);
+      case 'cannot_run':
+        throw refused(answer.issues);
+      case 'accepted': {
+        const { name, options, settings, graph, secret, provenance } = answer;
+        return {
+          ...{ name, options, settings, text: graph, whole: secret ?? graph, hadSecrets: secret !== null },
+          provenance: provenance?.map((record) => ({ ...record })) ?? null,
+        };
+      }
+    }
   }
 }
 

@@ -50,7 +50,6 @@ export class RunsLifetime implements OnApplicationBootstrap, OnModuleDestroy {
     await this.runs.recover();
     // What an earlier server was about to record; nothing records yet.
     await new OutputStore(join(this.settings.userDataDir, 'data', OUTPUTS_FOLDER)).sweep();
-    this.executor.prepare();
   }
 
   /** Comes before everything else is told that the server stops: what runs report must still find its way into the log. */

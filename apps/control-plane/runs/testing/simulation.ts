@@ -1,9 +1,9 @@
 import type { RunStore } from '@cdui/execution';
 import { MemoryDatabase } from '@cdui/execution/testing/memory-stores';
 import type { GraphFile, RunSubmitted } from '@cdui/protocol';
-import { CodedError } from '@cdui/protocol';
+import { checkSubmission, CodedError } from '@cdui/protocol';
 import { RunService } from '../run-service';
-import type { GraphDesk, PreparedGraph, RunLimits, RunWorld } from '../world';
+import type { GraphDesk, PreparedGraph, ReadSubmission, RunLimits, RunWorld } from '../world';
 import { FakeExecutor } from './fake-executor';
 import { VirtualClock } from './virtual-clock';
 import { WatchedLog } from './watched-log';
@@ -20,6 +20,13 @@ class FakeDesk implements GraphDesk {
     const text = JSON.stringify(graph);
     const scrubbed = text.replace(/"key":"[^"]+"/g, '"key":""');
     return { text: scrubbed, hadSecrets: scrubbed !== text, provenance: null };
+  }
+
+  async read(body: Uint8Array): Promise<ReadSubmission> {
+    const { graph, name, options } = checkSubmission(JSON.parse(Buffer.from(body).toString('utf8')));
+    const prepared = await this.prepare(graph);
+    const whole = Buffer.from(JSON.stringify(graph));
+    return { ...prepared, text: Buffer.from(prepared.text), name, options, settings: graph.settings ?? {}, whole };
   }
 }
 
