@@ -1,3 +1,4 @@
+import type { Worker } from 'node:worker_threads';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { Settings } from './config/settings';
@@ -10,10 +11,17 @@ import { loggingModule } from './system/logging.module';
 
 @Module({})
 export class AppModule {
-  static with(settings: Settings, log: Logger): DynamicModule {
+  static with(settings: Settings, log: Logger, catalogThread?: Worker): DynamicModule {
     return {
       module: AppModule,
-      imports: [loggingModule(log), CoreModule.with(settings), DatabaseModule, EventsModule, RunsModule, HttpModule],
+      imports: [
+        loggingModule(log),
+        CoreModule.with(settings, catalogThread),
+        DatabaseModule,
+        EventsModule,
+        RunsModule,
+        HttpModule,
+      ],
     };
   }
 }

@@ -1,15 +1,9 @@
-import 'reflect-metadata';
 import { join } from 'node:path';
 import { programRoot } from '@cdui/host/entry';
 import { CodedError } from '@cdui/protocol';
+import { startCatalogThread } from './catalog-thread/start-thread';
 import { readSettings } from './config/settings';
-import { RunsLifetime } from './runs/local/runs.module';
-import { startServer } from './server';
-import { Boot } from './system/boot';
 import { takeFolders } from './system/folder-lock';
-import { ServerAddress } from './system/server-address';
-import { removeServerFiles, writeServerFiles } from './system/server-files';
-import { stopOnSignals } from './system/shutdown';
 
 const USAGE = `Usage: npm start
 
@@ -31,26 +25,16 @@ async function main(args: readonly string[]): Promise<void> {
   }
   const settings = readSettings(process.env, join(programRoot(), 'examples'));
   const lock = await takeFolders(settings);
-  const { app, url } = await startServer(settings);
-  lock.announce(url);
-  const { id: boot_id, version } = app.get(Boot);
-  const { host, userDataDir } = settings;
-  stopOnSignals({
-    app,
-    unfinished: () => app.get(RunsLifetime).unfinished,
-    removeFiles: () => removeServerFiles(userDataDir),
-  });
-  await writeServerFiles(userDataDir, {
-    url,
-    host,
-    port: app.get(ServerAddress).port,
-    pid: process.pid,
-    boot_id,
-    version,
-  });
-  process.stdout.write(
-    `The control plane answers at ${url} (try ${url}/api/health and ${url}/api/nodes). Ctrl+C stops it.\n`,
-  );
+  // Both take long to load, and the machine has more than one core.
+  const catalogThread = startCatalogThread(settings);
+  try {
+    const { serve } = await import('./serve.js');
+    await serve(settings, lock, catalogThread);
+  } catch (error) {
+    // It would keep a process alive that answers nobody.
+    await catalogThread.terminate();
+    throw error;
+  }
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

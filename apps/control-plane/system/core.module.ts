@@ -1,3 +1,4 @@
+import type { Worker } from 'node:worker_threads';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { SessionToken } from '../auth/session-token';
 import { CatalogClient } from '../catalog-thread/catalog.client';
@@ -11,7 +12,8 @@ import { systemClock, systemIds } from './world';
 @Global()
 @Module({})
 export class CoreModule {
-  static with(settings: Settings): DynamicModule {
+  /** @param catalogThread see `CatalogClient` */
+  static with(settings: Settings, catalogThread?: Worker): DynamicModule {
     return {
       module: CoreModule,
       providers: [
@@ -20,7 +22,7 @@ export class CoreModule {
         { provide: IDS, useValue: systemIds },
         { provide: SessionToken, useFactory: () => new SessionToken() },
         Boot,
-        CatalogClient,
+        { provide: CatalogClient, useFactory: () => new CatalogClient(settings, catalogThread) },
         ServerAddress,
       ],
       exports: [SETTINGS, CLOCK, IDS, SessionToken, Boot, CatalogClient, ServerAddress],
