@@ -394,17 +394,23 @@ describe('RunService', () => {
 
   it('tells of every change, with a number that grows', async () => {
     const world = new Simulation();
-    const changes: string[] = [];
+    const changes: (string | null)[][] = [];
     let last = 0;
-    world.service.changes.subscribe(({ id, rev }) => {
+    world.service.changes.subscribe(({ id, rev, status }) => {
       expect(rev).toBeGreaterThan(last);
       last = rev;
-      changes.push(id);
+      changes.push([id, status]);
     });
     const { run_id: id } = await world.submit();
     await settle();
     world.executor.get(id).end();
     await settle();
-    expect(changes).toEqual([id, id, id]);
+    await world.service.delete(id);
+    expect(changes).toEqual([
+      [id, 'queued'],
+      [id, 'running'],
+      [id, 'succeeded'],
+      [id, null],
+    ]);
   });
 });

@@ -320,7 +320,7 @@ export class RunService extends Runs {
   }
 
   private changed(id: string): void {
-    this.subject.next({ id, rev: ++this.revision });
+    this.subject.next({ id, rev: ++this.revision, status: this.live.get(id)?.status ?? null });
   }
 
   private gone({ id, status }: LiveRun): void {

@@ -6,6 +6,8 @@ import type { Observable } from 'rxjs';
 export interface RunChange {
   readonly id: string;
   readonly rev: number;
+  /** What it is now; null when it was deleted. */
+  readonly status: RunStatus | null;
 }
 
 /** The runs of this server. Every method throws CodedErrors: `run_not_found`, `run_active`, `secrets_needed`, `invalid_...`, `target_unsupported`, ... */

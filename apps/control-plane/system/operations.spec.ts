@@ -64,9 +64,12 @@ describe('the log of the server', () => {
       expect(server.output).not.toMatch(/canary/);
       if (json === 'true') {
         const lines = server.output.split('\n').filter((line) => line.startsWith('{'));
-        const requests = lines
-          .map((line) => JSON.parse(line) as Record<string, unknown>)
-          .filter(({ msg }) => msg === 'request');
+        const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+        const requests = entries.filter(({ msg }) => msg === 'request');
+        const life = entries.filter(({ msg, run_id }) => msg === 'run' && run_id === id);
+        expect(life.map(({ context, status }) => [context, status])).toEqual(
+          ['queued', 'running', 'failed'].map((status) => ['runs', status]),
+        );
         expect(requests).toContainEqual(
           expect.objectContaining({
             level: 30,

@@ -23,6 +23,7 @@ import { CanvasSessionService } from '../canvas-session';
 import { CatalogDesk } from './catalog-desk';
 import { LocalMachine } from './local-machine';
 import { LocalRunFiles } from './local-run-files';
+import { RunNotes } from './run-notes';
 import { RunService } from '../run-service';
 import { CanvasSessions, Runs } from '../runs';
 
@@ -88,6 +89,7 @@ export class RunsLifetime implements OnApplicationBootstrap, OnModuleDestroy {
         new CanvasSessionService(runs, () => executor.session()),
     },
     RunsLifetime,
+    RunNotes,
   ],
   exports: [Runs, CanvasSessions, RunService, EXECUTOR, RunsLifetime],
 })
