@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { catalogView, parseGraph, planGraph, presetSecrets, Redactor, scrubSecrets } from '@cdui/engine';
+import { catalogView, parseGraph, planGraph, presetSecrets, Redactor, runIssues, scrubSecrets } from '@cdui/engine';
 import type { NodeRegistry, PresetRegistry } from '@cdui/node-sdk';
-import type { PlannedNode } from '@cdui/engine';
+import type { GraphFile } from '@cdui/protocol';
 import type { PreparedAnswer, ProvenanceAnswer } from './messages';
 
 /** The node types and presets of one moment. */
@@ -22,22 +22,25 @@ export function prepareGraph(json: unknown, types: Types, withProvenance: boolea
   if (graph === null) return { issues, scrubbed: null, provenance: null };
   const catalog = catalogView(registry, presets);
   const scrubbed = scrubSecrets(graph, catalog);
-  const result = planGraph(graph, { registry, presets });
-  if ('issues' in result) {
+  const problems = runIssues(graph, { registry, presets });
+  if (problems.length > 0) {
     const inFile = scrubbed.secrets.flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
     const redactor = new Redactor([...inFile, ...presetSecrets(presets, catalog)]);
-    return { issues: redactor.data(result.issues), scrubbed: null, provenance: null };
+    return { issues: redactor.data(problems), scrubbed: null, provenance: null };
   }
   return {
     issues: [],
     scrubbed: scrubbed.secrets.length > 0 ? JSON.stringify(scrubbed.graph) : null,
-    provenance: withProvenance ? provenanceOf(result.plan.nodes, types) : null,
+    provenance: withProvenance ? provenanceOf(graph, types) : null,
   };
 }
 
 const CUSTOM = 'custom:';
 
-function provenanceOf(nodes: readonly PlannedNode[], types: Types): readonly ProvenanceAnswer[] {
+/** Of the nodes that a run of the graph executes: it can run. */
+function provenanceOf(graph: GraphFile, types: Types): readonly ProvenanceAnswer[] {
+  const planned = planGraph(graph, types);
+  const nodes = 'plan' in planned ? planned.plan.nodes : [];
   const fileHashes = new Map<string, string | null>();
   const hashOf = (file: string): string | null => {
     const known = fileHashes.get(file);

@@ -36,7 +36,7 @@ class CatalogThread {
         [this.presets, this.answer] = this.describe();
         return this.answer;
       case 'prepare':
-        return prepareGraph(request.args[0] as string, this.types(), request.args[1] === true);
+        return prepareGraph(request.args[0], this.types(), request.args[1] === true);
       case 'readSubmission':
         return readSubmission(request.args[0] as Uint8Array, this.types());
       case 'validate':

@@ -78,8 +78,11 @@ export function blockOfPreset(preset: PresetDefinition): Block {
 
 function members(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): Pick<Block, 'nodes' | 'edges'> {
   const real = nodes.filter((node) => node.type !== NOTE);
-  const ids = new Set(real.map((node) => node.id));
-  const notes = new Set(nodes.filter((node) => node.type === NOTE && !ids.has(node.id)).map((node) => node.id));
+  // Edges get the very texts of their nodes: looking up a text that is the same one needs no comparison, and ids are looked up often.
+  const ids = new Map(real.map(({ id }) => [id, id]));
+  const notes = new Set(
+    real.length === nodes.length ? [] : nodes.flatMap(({ id, type }) => (type === NOTE && !ids.has(id) ? [id] : [])),
+  );
   return {
     nodes: real.map((node) => ({
       id: node.id,
@@ -88,18 +91,18 @@ function members(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): Pick
       internalParams: node.data?.internalParams ?? null,
       bypassed: node.data?.bypassed === true,
     })),
-    edges: edges.flatMap((edge, index) =>
-      notes.has(edge.source) || notes.has(edge.target) ? [] : [edgeOf(edge, index)],
-    ),
+    edges: edges
+      .map((edge, index) => edgeOf(edge, index, ids))
+      .filter(({ source, target }) => notes.size === 0 || !(notes.has(source) || notes.has(target))),
   };
 }
 
-function edgeOf(edge: GraphEdge, index: number): BlockEdge {
+function edgeOf(edge: GraphEdge, index: number, ids: ReadonlyMap<string, string>): BlockEdge {
   return {
     id: edge.id ?? `edge ${index}`,
-    source: edge.source,
+    source: ids.get(edge.source) ?? edge.source,
     sourcePort: edge.sourceHandle ?? '',
-    target: edge.target,
+    target: ids.get(edge.target) ?? edge.target,
     targetPort: edge.targetHandle ?? '',
     trigger: edge.type === 'trigger',
   };

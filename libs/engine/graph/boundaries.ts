@@ -37,6 +37,11 @@ export class Boundaries {
 
   constructor(private readonly issues: Issues) {}
 
+  /** Whether no instance was opened: every edge is what it says. */
+  get empty(): boolean {
+    return this.opened.size === 0;
+  }
+
   /** Whether an instance of this id was opened. */
   has(id: string): boolean {
     return this.opened.has(id);

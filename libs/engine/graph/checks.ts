@@ -5,7 +5,7 @@ import { describe, indexNodes, whereabouts } from './flat-graph';
 import { Issues, makeIssue } from './issues';
 import { listNames, own, show } from './json';
 import type { NodeTypes, TypedNode } from './node-types';
-import { inputKey } from './wiring';
+import { inputKey, PortSet } from './wiring';
 
 export interface CheckContext {
   readonly types: NodeTypes;
@@ -18,7 +18,8 @@ export interface CheckContext {
 /** Checks 1 to 7 of the graph format, in that order: types, inputs, params, edges. */
 export function checkGraph(graph: FlatGraph, context: CheckContext): readonly GraphIssue[] {
   const issues = new Issues();
-  const wired = new Set(graph.data.map((edge) => inputKey(edge.target, edge.targetPort)));
+  const wired = new PortSet();
+  for (const edge of graph.data) wired.add(edge.target, edge.targetPort);
   for (const node of graph.nodes) if (!node.broken) checkType(issues, node, context.types);
   for (const node of graph.nodes) checkInputs(issues, node, wired, context);
   for (const node of graph.nodes) checkParams(issues, node, context.types);
@@ -45,10 +46,11 @@ function checkType(issues: Issues, node: FlatNode, types: NodeTypes): void {
   }
 }
 
-function checkInputs(issues: Issues, node: FlatNode, wired: ReadonlySet<string>, context: CheckContext): void {
+function checkInputs(issues: Issues, node: FlatNode, wired: PortSet, context: CheckContext): void {
   for (const port of context.types.of(node)?.inputs ?? []) {
+    if (port.optional || port.data_type === 'TRIGGER' || wired.has(node.id, port.name)) continue;
     const key = inputKey(node.id, port.name);
-    if (port.optional || port.data_type === 'TRIGGER' || wired.has(key) || context.supplied.has(key)) continue;
+    if (context.supplied.has(key)) continue;
     const bypassed = context.lost.get(key);
     const reason = bypassed
       ? ` (it came through the bypassed node "${bypassed.id}", whose own input is not connected)`
@@ -166,6 +168,7 @@ function named(message: string, node: FlatNode): string {
 
 function checkEdges(issues: Issues, graph: FlatGraph, { types }: CheckContext): void {
   const nodes = indexNodes(graph.nodes);
+  if (graph.data.every((edge) => isSound(edge, nodes, types))) return;
   for (const edge of graph.data) {
     for (const [side, id] of [
       ['source', edge.source],
@@ -208,6 +211,18 @@ function checkEdges(issues: Issues, graph: FlatGraph, { types }: CheckContext): 
       },
     );
   }
+}
+
+/** Whether nothing is to be said about the edge. */
+function isSound(edge: FlatEdge, nodes: ReadonlyMap<string, FlatNode>, types: NodeTypes): boolean {
+  const source = nodes.get(edge.source);
+  const target = nodes.get(edge.target);
+  if (!source || !target) return false;
+  const [from, to] = [types.of(source), types.of(target)];
+  const output = from?.outputs.find((port) => port.name === edge.sourcePort);
+  const input = to?.inputs.find((port) => port.name === edge.targetPort);
+  if ((from && !output) || (to && !input)) return false;
+  return !output || !input || portsCompatible(output.data_type, input.data_type);
 }
 
 function checkPort(issues: Issues, edge: FlatEdge, node: FlatNode, side: 'input' | 'output', types: NodeTypes): void {

@@ -9,7 +9,6 @@ import { indexNodes } from './flat-graph';
 export function executableSet(graph: FlatGraph, alsoReached: readonly string[] = []): ReadonlySet<string> {
   const nodes = indexNodes(graph.nodes);
   const outgoing = group(graph.data, (edge) => edge.source);
-  const incoming = group(graph.data, (edge) => edge.target);
   const inPreset = new Map<string, string[]>();
   const inContainer = new Map<string, string[]>();
   for (const node of nodes.values()) {
@@ -32,6 +31,8 @@ export function executableSet(graph: FlatGraph, alsoReached: readonly string[] =
 
   const rescue = [...set];
   for (const trigger of graph.triggers) if (set.has(trigger.target)) reach(trigger.source, rescue);
+  if (set.size === nodes.size) return set;
+  const incoming = group(graph.data, (edge) => edge.target);
   for (let id = rescue.pop(); id !== undefined; id = rescue.pop()) {
     const preset = nodes.get(id)?.preset;
     if (preset) takeGroup(inPreset, preset, (member) => reach(member, rescue));
@@ -70,11 +71,15 @@ function takeGroup(groups: Map<string, string[]>, key: string, visit: (member: s
 
 /** The part of a graph whose nodes are in the set. */
 export function restrict(graph: FlatGraph, set: ReadonlySet<string>): FlatGraph {
+  const nodes = graph.nodes.filter((node) => set.has(node.id));
+  const data = graph.data.filter((edge) => set.has(edge.target));
+  const triggers = graph.triggers.filter((edge) => set.has(edge.target));
   return {
-    ...graph,
-    nodes: graph.nodes.filter((node) => set.has(node.id)),
-    data: graph.data.filter((edge) => set.has(edge.target)),
-    triggers: graph.triggers.filter((edge) => set.has(edge.target)),
+    // A list that keeps all of its items stays the same one, so that what is known of it stays known.
+    nodes: nodes.length === graph.nodes.length ? graph.nodes : nodes,
+    data: data.length === graph.data.length ? graph.data : data,
+    triggers: triggers.length === graph.triggers.length ? graph.triggers : triggers,
+    fileIds: graph.fileIds,
   };
 }
 

@@ -41,9 +41,15 @@ export function whereabouts(node: FlatNode): Readonly<Record<string, unknown>> {
   return { node: node.id, type: node.type, ...(node.origin.innerId !== null && { inner_id: node.origin.innerId }) };
 }
 
+/** Lists of nodes do not change once they are made, and several steps look into the same one. */
+const indexes = new WeakMap<readonly FlatNode[], ReadonlyMap<string, FlatNode>>();
+
 /** Nodes by id; of several with one id the first. */
 export function indexNodes(nodes: readonly FlatNode[]): ReadonlyMap<string, FlatNode> {
+  const known = indexes.get(nodes);
+  if (known !== undefined) return known;
   const byId = new Map<string, FlatNode>();
   for (const node of nodes) if (!byId.has(node.id)) byId.set(node.id, node);
+  indexes.set(nodes, byId);
   return byId;
 }

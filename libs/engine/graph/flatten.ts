@@ -3,6 +3,7 @@ import { blockOfFile, blockOfPreset, blockOfSubgraph } from './blocks';
 import type { Block, BlockEdge, BlockNode, SubgraphBlock } from './blocks';
 import { Boundaries } from './boundaries';
 import type { FlatEdge, FlatGraph, FlatNode } from './flat-graph';
+import { indexNodes } from './flat-graph';
 import { Issues } from './issues';
 import { isObject, listNames, own } from './json';
 import { PRESET_PREFIX, presetProblem, SUBGRAPH_PREFIX } from './shape';
@@ -63,7 +64,9 @@ class Flattener {
   run(): Flattened {
     const top = blockOfFile(this.file);
     this.open(top, { prefix: '', container: null, containerPrefix: 0, preset: null, subgraphs: [], presets: [] });
-    const data = this.pending.flatMap((edge) => this.boundaries.connect(edge) ?? []);
+    const data = this.boundaries.empty
+      ? this.pending
+      : this.pending.flatMap((edge) => this.boundaries.connect(edge) ?? []);
     const triggers = this.boundaries.fanOut(this.pendingTriggers, this.size);
     this.reportDuplicates();
     const fileIds = [...new Set(top.nodes.map((node) => node.id))];
@@ -237,6 +240,7 @@ class Flattener {
   }
 
   private reportDuplicates(): void {
+    if (this.boundaries.empty && indexNodes(this.nodes).size === this.nodes.length) return;
     const seen = new Map<string, FlatNode>();
     const reported = new Set<string>();
     for (const node of this.nodes) {

@@ -6,7 +6,7 @@ export type { PresetSource } from './flatten';
 export * from './give-inputs';
 export { catalogView } from './node-types';
 export * from './parse';
-export { planGraph } from './plan';
+export { planGraph, runIssues } from './plan';
 export type { PlanOptions, PlanResult } from './plan';
 export * from './plan-preset';
 export * from './secrets';

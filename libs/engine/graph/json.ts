@@ -50,7 +50,11 @@ export const MAX_NESTING = 200;
 export function nestsTooDeep(value: unknown, allowed = MAX_NESTING): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (allowed < 0) return true;
-  if (isArray(value)) return value.some((item) => nestsTooDeep(item, allowed - 1));
-  for (const key in value) if (nestsTooDeep((value as JsonObject)[key], allowed - 1)) return true;
+  // Most members are texts and numbers: looked at here, they cost no call.
+  if (isArray(value)) return value.some((item) => typeof item === 'object' && nestsTooDeep(item, allowed - 1));
+  for (const key in value) {
+    const member = (value as JsonObject)[key];
+    if (typeof member === 'object' && nestsTooDeep(member, allowed - 1)) return true;
+  }
   return false;
 }

@@ -35,6 +35,7 @@ export interface TypedNode {
 /** Looks nodes up in a catalogue, each once. */
 export class NodeTypes {
   private readonly known = new Map<FlatNode, TypedNode | null>();
+  private readonly defaults = new Map<NodeDefinition, Params>();
   private readonly definitions = new Map<string, NodeDefinition | undefined>();
 
   constructor(private readonly catalog: CatalogView) {}
@@ -63,9 +64,17 @@ export class NodeTypes {
     return this.definitions.get(type);
   }
 
+  private defaultsOf(definition: NodeDefinition): Params {
+    let defaults = this.defaults.get(definition);
+    if (defaults === undefined) {
+      defaults = Object.fromEntries(definition.params.map((param) => [param.name, param.default]));
+      this.defaults.set(definition, defaults);
+    }
+    return defaults;
+  }
+
   private describe(node: FlatNode, definition: NodeDefinition): TypedNode {
-    const defaults = Object.fromEntries(definition.params.map((param) => [param.name, param.default]));
-    const params = { ...defaults, ...node.params };
+    const params = { ...this.defaultsOf(definition), ...node.params };
     const name = definition.node_name;
     try {
       const inputs = this.catalog.inputs?.(name, params) ?? definition.inputs;

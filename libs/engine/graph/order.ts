@@ -10,13 +10,11 @@ export function topologicalOrder(graph: FlatGraph): Order {
   const position = new Map(nodes.map((node, index) => [node.id, index]));
   const waiting = new Int32Array(nodes.length);
   const consumers: number[][] = nodes.map(() => []);
-  const producers: number[][] = nodes.map(() => []);
   for (const edge of graph.data) {
     const source = position.get(edge.source);
     const target = position.get(edge.target);
     if (source === undefined || target === undefined) continue;
     consumers[source]?.push(target);
-    producers[target]?.push(source);
     waiting[target] = (waiting[target] ?? 0) + 1;
   }
   const ready = new MinHeap();
@@ -34,6 +32,12 @@ export function topologicalOrder(graph: FlatGraph): Order {
     }
   }
   if (order.length === nodes.length) return { nodes: order };
+  const producers: number[][] = nodes.map(() => []);
+  for (const edge of graph.data) {
+    const source = position.get(edge.source);
+    const target = position.get(edge.target);
+    if (source !== undefined && target !== undefined) producers[target]?.push(source);
+  }
   return { cycle: findCycle(producers, done).map((index) => nodes[index] as FlatNode) };
 }
 

@@ -28,18 +28,41 @@ export type PlanResult = { readonly plan: Plan } | { readonly issues: readonly G
 
 /** What a run of the graph executes, or why it cannot run. Drafts are left out and not checked. */
 export function planGraph(graph: GraphFile, options: PlanOptions): PlanResult {
+  const checked = checkRun(graph, options);
+  if ('issues' in checked) return checked;
+  return { plan: makePlan(checked.runs, checked.order, checked.types, checked.fileIds, checked.values) };
+}
+
+/** Why `planGraph` would make no plan of the graph; empty when it would. */
+export function runIssues(graph: GraphFile, options: PlanOptions): readonly GraphIssue[] {
+  const checked = checkRun(graph, options);
+  return 'issues' in checked ? checked.issues : [];
+}
+
+/** What a plan is made of. */
+interface CheckedRun {
+  readonly runs: FlatGraph;
+  readonly order: readonly FlatNode[];
+  readonly types: NodeTypes;
+  readonly fileIds: readonly string[];
+  readonly values: ReadonlyMap<string, unknown>;
+}
+
+function checkRun(graph: GraphFile, options: PlanOptions): CheckedRun | { readonly issues: readonly GraphIssue[] } {
   const shape = shapeIssues(graph);
   if (shape.length > 0) return { issues: shape };
   const types = new NodeTypes(catalogView(options.registry, options.presets));
   const flattened = flatten(graph, options.presets);
   const single = lastEdgeWins(flattened.graph);
   // Bypassed nodes count as wired for now, so that problems of those among the drafts stay out.
-  const reached = restrict(single.graph, executableSet(single.graph, single.reached));
+  const executable = executableSet(single.graph, single.reached);
+  const reached = restrict(single.graph, executable);
   const bypassed = removeBypassed(reached, types);
-  const set = executableSet(bypassed.graph, [...bypassed.cutOff, ...single.reached]);
+  const set =
+    bypassed.graph === reached ? executable : executableSet(bypassed.graph, [...bypassed.cutOff, ...single.reached]);
   const chosen = choose(bypassed.graph, set, options.only);
   if ('issues' in chosen) return chosen;
-  const runs = restrict(bypassed.graph, chosen.set);
+  const runs = chosen.set === executable ? reached : restrict(bypassed.graph, chosen.set);
   const issues: GraphIssue[] = [
     ...about(flattened.issues, reached),
     ...bypassed.issues.list,
@@ -51,7 +74,7 @@ export function planGraph(graph: GraphFile, options: PlanOptions): PlanResult {
   const order = topologicalOrder(runs);
   if ('cycle' in order) return { issues: [...issues, cycleIssue(order.cycle)] };
   if (issues.length > 0) return { issues };
-  return { plan: makePlan(runs, order.nodes, types, flattened.graph.fileIds, given.values) };
+  return { runs, order: order.nodes, types, fileIds: flattened.graph.fileIds, values: given.values };
 }
 
 const NO_VALUES: ReadonlyMap<string, unknown> = new Map();

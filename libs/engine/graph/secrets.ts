@@ -47,6 +47,8 @@ type Path = readonly (string | number)[];
 class Finder {
   private readonly secrets: SecretValue[] = [];
   private readonly embedded = new Map<string, PresetDefinition>();
+  /** Type -> whether params of it may be secret. */
+  private readonly known = new Map<string, boolean>();
 
   constructor(
     private readonly graph: GraphFile,
@@ -68,7 +70,28 @@ class Finder {
   }
 
   private nodes(nodes: unknown, path: Path): void {
-    items(nodes).forEach((node, index) => this.node(node, [...path, index]));
+    if (!Array.isArray(nodes)) return;
+    nodes.forEach((node: unknown, index) => {
+      // Most nodes have no params that could be secret: they cost no path.
+      if (isObject(node) && this.mayHold(node)) this.node(node, [...path, index]);
+    });
+  }
+
+  /** Whether a node has anything besides params of a type that has no secrets. */
+  private mayHold(node: JsonObject): boolean {
+    const type = own(node, 'type');
+    if (typeof type !== 'string') return false;
+    return type.startsWith(PRESET_PREFIX) || this.hasSecrets(type);
+  }
+
+  private hasSecrets(type: string): boolean {
+    let has = this.known.get(type);
+    if (has === undefined) {
+      const definition = this.catalog.definition(type);
+      has = !definition || definition.params.some(({ param_type: kind }) => kind === 'secret');
+      this.known.set(type, has);
+    }
+    return has;
   }
 
   /** A node of a graph keeps its params below `data`, a node of a preset beside its type: both places are looked at. */

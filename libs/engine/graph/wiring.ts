@@ -3,6 +3,31 @@ import type { FlatEdge, FlatGraph } from './flat-graph';
 import { describe, indexNodes, whereabouts } from './flat-graph';
 import { Issues } from './issues';
 
+/** Ports of nodes. Mostly there is one for a node, which costs no set of its own. */
+export class PortSet {
+  private readonly first = new Map<string, string>();
+  private readonly more = new Map<string, Set<string>>();
+
+  /** @returns whether it is new */
+  add(node: string, port: string): boolean {
+    const first = this.first.get(node);
+    if (first === undefined) {
+      this.first.set(node, port);
+      return true;
+    }
+    if (first === port) return false;
+    const more = this.more.get(node);
+    if (more === undefined) this.more.set(node, new Set([port]));
+    else if (more.has(port)) return false;
+    else more.add(port);
+    return true;
+  }
+
+  has(node: string, port: string): boolean {
+    return this.first.get(node) === port || this.more.get(node)?.has(port) === true;
+  }
+}
+
 /** One key for an input port of a node. */
 export function inputKey(node: string, port: string): string {
   return `${node}\0${port}`;
@@ -18,9 +43,10 @@ export interface SingleWired {
 /** Leaves one edge per input port: the last in file order. The others carry nothing any more, and get a warning each. */
 export function lastEdgeWins(graph: FlatGraph): SingleWired {
   const warnings = new Issues();
+  const wired = new PortSet();
+  if (graph.data.every((edge) => wired.add(edge.target, edge.targetPort))) return { graph, warnings, reached: [] };
   const winners = new Map<string, FlatEdge>();
   for (const edge of graph.data) winners.set(inputKey(edge.target, edge.targetPort), edge);
-  if (winners.size === graph.data.length) return { graph, warnings, reached: [] };
   const nodes = indexNodes(graph.nodes);
   const data = graph.data.filter((edge) => {
     const winner = winners.get(inputKey(edge.target, edge.targetPort));
