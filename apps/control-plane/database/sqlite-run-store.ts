@@ -2,12 +2,17 @@ import type { NewRun, NodeRecord, RunEnd, RunFilter, RunRecord, RunStart, RunSto
 import type { ActiveStatus, RunStatus } from '@cdui/protocol';
 import type { Database } from './database';
 import { type RunRow, runRecord } from './rows';
+import { RunInserts } from './run-inserts';
 import { RUNS, listRuns } from './sql/sqlite';
 import type { Transaction } from './writer';
 
 /** The rows of runs in SQLite. */
 export class SqliteRunStore implements RunStore {
-  constructor(private readonly database: Database) {}
+  private readonly inserts: RunInserts;
+
+  constructor(private readonly database: Database) {
+    this.inserts = new RunInserts(database);
+  }
 
   insert(run: NewRun): Promise<void> {
     const values = [
@@ -27,7 +32,7 @@ export class SqliteRunStore implements RunStore {
       Number(run.hadSecrets ?? false),
       typeof run.graph === 'string' ? run.graph : bufferOf(run.graph),
     ];
-    return this.database.write(async (tx) => void (await tx.run(RUNS.insert, values)));
+    return this.inserts.insert(values);
   }
 
   start(id: string, { at, workerId, devices }: RunStart): Promise<boolean> {

@@ -43,19 +43,26 @@ const BACKSLASH = 0x5c;
 /** Whether lists and objects are nested deeper in JSON text, be it well formed or not. */
 export function depthExceeds(json: Uint8Array, limit: number): boolean {
   let depth = 0;
-  let inText = false;
   for (let index = 0; index < json.length; index++) {
     const byte = json[index]!;
-    if (inText) {
-      if (byte === BACKSLASH) index++;
-      else if (byte === QUOTE) inText = false;
-    } else if (byte === QUOTE) inText = true;
+    if (byte === QUOTE) {
+      index = endOfText(json, index);
+      continue;
+    }
     // "[" and "{", "]" and "}" differ in one bit.
-    else if ((byte | 0x20) === 0x7b) {
+    const bracket = byte | 0x20;
+    if (bracket === 0x7b) {
       if (++depth > limit) return true;
-    } else if ((byte | 0x20) === 0x7d) depth--;
+    } else if (bracket === 0x7d) depth--;
   }
   return false;
+}
+
+/** Where the text that begins with the quote at `from` has its last one. */
+function endOfText(json: Uint8Array, from: number): number {
+  let index = from + 1;
+  for (; index < json.length && json[index] !== QUOTE; index++) if (json[index] === BACKSLASH) index++;
+  return index;
 }
 
 /** Whether an object says what its prototype is: copied member by member into another, it would become that one's. */

@@ -12,9 +12,18 @@ const RUN_COLUMNS = `id, name, lane, options, status, error, queue_key, queue_se
 /** As the partial index of ended runs has it, to the letter: only then it is used. */
 const ENDED = `status IN ('succeeded', 'failed', 'cancelled', 'interrupted')`;
 
+const ROW = `(?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TEXT))`;
+const inserts: string[] = [];
+
+/** A statement that stores so many runs, which wait. */
+export function insertRuns(rows: number): string {
+  return (inserts[rows] ??=
+    `INSERT INTO exec_runs (id, name, lane, options, status, queue_key, queue_seq, created_at, git_commit, git_dirty, plugin_pins, sweep_id,
+    sweep_variant, retry_of, had_secrets, graph_snapshot)
+    VALUES ${Array.from({ length: rows }, () => ROW).join(', ')}`);
+}
+
 export const RUNS = {
-  insert: `INSERT INTO exec_runs (id, name, lane, options, status, queue_key, queue_seq, created_at, git_commit, git_dirty, plugin_pins, sweep_id,
-    sweep_variant, retry_of, had_secrets, graph_snapshot) VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TEXT))`,
   start: `UPDATE exec_runs SET status = 'running', started_at = ?2, worker_id = ?3, devices = ?4 WHERE id = ?1 AND status = 'queued'`,
   mark: `UPDATE exec_runs SET status = ?3 WHERE id = ?1 AND status = ?2`,
   requeue: `UPDATE exec_runs SET status = 'queued', started_at = NULL, worker_id = NULL, devices = NULL WHERE id = ?1 AND status = 'running'`,
