@@ -8,11 +8,11 @@ import { Database } from 'sqlite3';
  * durably, with no framework, checks or queue. Its argument is a folder.
  */
 const MOST_IN_A_GROUP = 256;
-const OPTIONS = JSON.stringify({
+const OPTIONS = {
   ...{ device: 'cpu', seed: null, deterministic: false, record_outputs: false, lane: 'queued', verbose: false },
   ...{ backward_mode: false, auto_backward: false, weights_persistent: false, graph_id: '', error_mode: 'fail_fast' },
   ...{ max_retries: 0, provenance: false, target: null },
-});
+};
 
 async function main(folder: string): Promise<void> {
   const database = await new Promise<Database>((resolve, reject) => {
@@ -52,7 +52,8 @@ async function main(folder: string): Promise<void> {
       const id = count.toString(16).padStart(32, '0');
       const answer = JSON.stringify({ run_id: id, status: 'queued' });
       const done = (): void => void response.setHeader('content-type', 'application/json').end(answer);
-      waiting.push({ values: [id, graph.name, OPTIONS, count, Date.now(), JSON.stringify(graph)], done });
+      const values = [id, graph.name, JSON.stringify(OPTIONS), count, Date.now(), JSON.stringify(graph)];
+      waiting.push({ values, done });
       if (!committing) void commit();
     });
   });

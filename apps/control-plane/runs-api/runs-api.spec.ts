@@ -324,3 +324,46 @@ describe('the console log', () => {
     await busy.end();
   });
 });
+
+describe('the body of a submission', () => {
+  const deep = `${'['.repeat(201)}${']'.repeat(201)}`;
+  const graph = JSON.stringify(graphOf('Give'));
+  const bodies: Readonly<Record<string, string | Buffer>> = {
+    nothing: '',
+    'no JSON': '{"graph": ',
+    'no UTF-8': Buffer.from([0x22, 0xff, 0x22]),
+    'too deep': `{"graph": ${deep}}`,
+    'a prototype': `{"graph": {"nodes": [{"id": "a", "type": "Start", "data": {"__proto__": {}}}], "edges": []}}`,
+    'a prototype in disguise': `{"graph": {"nodes": [{"\\u005f_proto__": 1}]}}`,
+    'a list': '[]',
+    null: 'null',
+    'an unknown field': `{"graph": ${graph}, "extra": 1}`,
+    'no nodes': '{"graph": {"nodes": [], "edges": []}}',
+    'an unknown option': `{"graph": ${graph}, "options": {"sed": 1}}`,
+    'a bad option': `{"graph": ${graph}, "options": {"seed": -1}}`,
+    'a bad target': `{"graph": ${graph}, "options": {"target": {"devices": ["cuda:9"]}}}`,
+    'a long name': `{"graph": ${graph}, "name": "${'x'.repeat(65)}"}`,
+    'no edges': '{"graph": {"nodes": [{"id": "a", "type": "Start"}]}}',
+    'an unknown type': '{"graph": {"nodes": [{"id": "a", "type": "Nope"}], "edges": []}}',
+    'bad settings': `{"graph": ${graph.slice(0, -1)}, "settings": {"device": 5}}}`,
+  };
+
+  // Another spelling of the path has its body read before it comes to the route.
+  it.each(Object.keys(bodies))('is refused in the same words, read early or late: %s', async (name) => {
+    const headers = { 'content-type': 'application/json' };
+    const [late, early] = await Promise.all(
+      ['/api/runs', '/api/Runs'].map((path) => server.send('POST', path, { raw: bodies[name]!, headers })),
+    );
+    expect([late!.status, late!.text]).toEqual([early!.status, early!.text]);
+    expect([400, 422]).toContain(late!.status);
+  });
+
+  it('is accepted whole: its graph comes back as it was sent', async () => {
+    const sent = { ...graphOf('Give'), name: 'Größe \u{1F600}', settings: { seed: 3, unknown: { kept: true } } };
+    for (const path of ['/api/runs', '/api/Runs']) {
+      const { run_id: id } = (await server.post(path, { graph: sent })).json as RunSubmitted;
+      const run = await ended(id);
+      expect([run.graph, run.name, run.status, run.options['seed']]).toEqual([sent, sent.name, 'succeeded', null]);
+    }
+  });
+});
