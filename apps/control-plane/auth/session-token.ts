@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmod, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '@cdui/host';
@@ -45,5 +45,5 @@ export async function writePrivate(folder: string, name: string, text: string): 
 }
 
 function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }
