@@ -27,19 +27,26 @@ async function main(args: readonly string[]): Promise<void> {
   const lock = await takeFolders(settings);
   // Both take long to load, and the machine has more than one core.
   const catalogThread = startCatalogThread(settings);
-  try {
-    const { serve } = await import('./serve.js');
-    await serve(settings, lock, catalogThread);
-  } catch (error) {
-    // It would keep a process alive that answers nobody.
-    await catalogThread.terminate();
-    throw error;
+  const { serve } = await import('./serve.js');
+  await serve(settings, lock, catalogThread);
+}
+
+function wordsOf(error: unknown): string {
+  if (error instanceof CodedError) return error.message;
+  const { code, address } = error as NodeJS.ErrnoException & { address?: string };
+  switch (code) {
+    case 'EADDRINUSE':
+      return `${String(error)}\nThe port is taken: stop the other program, or set CODEFYUI_PORT.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `This machine has no address ${address ?? process.env['CODEFYUI_HOST']}: set CODEFYUI_HOST to one that it has, such as 127.0.0.1`;
+    default:
+      return String(error);
   }
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  const busy = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-  const hint = busy ? 'The port is taken: stop the other program, or set CODEFYUI_PORT.\n' : '';
-  process.stderr.write(`${error instanceof CodedError ? error.message : String(error)}\n${hint}`);
-  process.exitCode = 1;
+  process.stderr.write(`${wordsOf(error)}\n`);
+  // Threads are there that would keep a process alive which answers nobody. None of them computes yet.
+  process.exit(1);
 });

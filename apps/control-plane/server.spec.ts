@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,10 @@ import { join } from 'node:path';
 import { entryPath } from '@cdui/host/entry';
 import { readSettings } from './config/settings';
 import { type RunningServer, startServer } from './server';
+
+/** Makes an SQLite file whose schema is of a version to come. */
+const NEWER =
+  'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute("pragma user_version = 9999"); c.close()';
 
 interface Answer {
   readonly status: number;
@@ -88,5 +92,32 @@ describe('its program', () => {
     const ended = spawnSync(process.execPath, [entryPath('apps/control-plane/main'), argument], { encoding: 'utf8' });
     expect(ended.status).toBe(status);
     expect(ended[stream]).toContain('CODEFYUI_PORT');
+  });
+
+  it.each<[string, (database: string) => void, RegExp]>([
+    [
+      'is none of ours',
+      (file) => writeFileSync(file, 'x'.repeat(9000)),
+      /^\S+ is not a database of this program: .*\n$/,
+    ],
+    [
+      'comes from a newer version',
+      (file) => execFileSync('python3', ['-c', NEWER, file]),
+      /^The database \S+ was written by a newer version .*\n$/,
+    ],
+    ['is a folder', (file) => mkdirSync(file), /^.*codefyui\.db.*\n$/],
+  ])('ends with 1 and one sentence when its database %s', (_, make, sentence) => {
+    const folder = mkdtempSync(join(tmpdir(), 'cdui-refused-'));
+    try {
+      mkdirSync(join(folder, 'data'));
+      make(join(folder, 'data', 'codefyui.db'));
+      const env = { ...process.env, CODEFYUI_USER_DATA_DIR: folder, CODEFYUI_PORT: '0' };
+      const program = entryPath('apps/control-plane/main');
+      const ended = spawnSync(process.execPath, [program], { encoding: 'utf8', env, timeout: 45_000 });
+      expect(ended).toMatchObject({ status: 1, stdout: '' });
+      expect(ended.stderr).toMatch(sentence);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });

@@ -4,7 +4,6 @@ import type { Server } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { Logger } from 'nestjs-pino';
 import type { InProcessExecutor } from '@cdui/run-host/client';
 import { AppModule } from './app.module';
 import { bodyGuard, continueGuard, corsOptions, hostGuard, securityHeaders, tokenGuard } from './auth/request-guards';
@@ -14,7 +13,7 @@ import { servePages } from './openapi/pages';
 import { Doors } from './system/doors';
 import { ErrorFilter } from './system/error.filter';
 import { jsonBody } from './system/json-body';
-import { processLog, quietFramework, requestLog } from './system/logging.module';
+import { frameworkLog, processLog, requestLog } from './system/logging.module';
 import { ServerAddress } from './system/server-address';
 import { isSubmission } from './runs-api/runs.controller';
 import { queryValidation } from './system/validation.pipe';
@@ -57,11 +56,10 @@ export async function listen(app: NestExpressApplication, settings: Settings): P
 export async function createApp(settings: Settings, catalogThread?: Worker): Promise<NestExpressApplication> {
   const log = processLog(settings);
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(settings, log, catalogThread), {
-    bufferLogs: true,
+    logger: frameworkLog(log),
     bodyParser: false,
     abortOnError: false,
   });
-  app.useLogger(quietFramework(app.get(Logger)));
   const address = app.get(ServerAddress);
   const allowlist = (): ServerAddress['allowlist'] => address.allowlist;
   app.disable('x-powered-by');

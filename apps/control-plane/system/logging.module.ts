@@ -1,6 +1,6 @@
 import type { DynamicModule, LoggerService } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { LoggerModule, type Logger as NestLogger } from 'nestjs-pino';
+import { LoggerModule, Logger as NestLogger, PinoLogger } from 'nestjs-pino';
 import pino, { type Logger } from 'pino';
 import type { Settings } from '../config/settings';
 import { logStream, type LogStream } from './log-stream';
@@ -27,12 +27,17 @@ export function loggingModule(logger: Logger): DynamicModule {
 /** Parts of the framework whose notes on its own start interest nobody who runs the server. */
 const FRAMEWORK = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
 
-/** The framework's logger, with its notes on itself at level debug. */
-export function quietFramework(logger: NestLogger): LoggerService {
+/**
+ * What the framework and every `Logger` of the program write to, from the first moment on: its notes on itself at level debug, and without the
+ * errors that end the start, which whoever starts the server words.
+ */
+export function frameworkLog(log: Logger): LoggerService {
+  const logger = new NestLogger(new PinoLogger({ pinoHttp: { logger: log } }), {});
   return {
     log: (message: unknown, ...rest: unknown[]) =>
       FRAMEWORK.has(String(rest.at(-1))) ? logger.debug(message, ...rest) : logger.log(message, ...rest),
-    error: (message: unknown, ...rest: unknown[]) => logger.error(message, ...rest),
+    error: (message: unknown, ...rest: unknown[]) =>
+      rest.at(-1) === 'ExceptionHandler' ? undefined : logger.error(message, ...rest),
     warn: (message: unknown, ...rest: unknown[]) => logger.warn(message, ...rest),
     debug: (message: unknown, ...rest: unknown[]) => logger.debug(message, ...rest),
     verbose: (message: unknown, ...rest: unknown[]) => logger.verbose(message, ...rest),
