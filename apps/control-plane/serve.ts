@@ -30,6 +30,11 @@ export async function serve(settings: Settings, lock: Lock, catalogThread: Worke
     version,
   });
   process.stdout.write(
-    `The control plane answers at ${url} (try ${url}/api/health and ${url}/api/nodes). Ctrl+C stops it.\n`,
+    `The control plane answers at ${url} (try ${url}/api/health and ${url}/api/nodes). ${howToStop()} stops it.\n`,
   );
+}
+
+/** In the background there is no keyboard. */
+function howToStop(): string {
+  return process.stdin.isTTY || process.stdout.isTTY ? 'Ctrl+C' : '"cdui stop"';
 }

@@ -1,6 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { CodedError } from '@cdui/protocol';
+import { systemWords } from './system-words';
 
 /**
  * Makes a folder and what is missing above it. Node's own recursive `mkdir` never ends where the system answers ENOENT below a folder
@@ -18,20 +19,10 @@ export async function makeFolder(folder: string): Promise<void> {
     for (const step of missing.reverse()) await makeOne(step);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
-    const message = `cannot make the folder ${resolve(folder)}: ${WORDS[code] ?? code}`;
+    const message = `cannot make the folder ${resolve(folder)}: ${code === 'ENOENT' ? 'the system does not let folders be made there' : systemWords(code)}`;
     throw new CodedError('folder_not_made', message, { folder: resolve(folder), error: code }, { cause: error });
   }
 }
-
-const WORDS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-  ENOTDIR: 'a file is in its way',
-  EEXIST: 'a file is in its way',
-  ENOENT: 'the system does not let folders be made there',
-};
 
 async function isFolder(path: string): Promise<boolean> {
   try {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { entryPath } from './entry';
 import { isAlive, processStart } from './process-start';
-import { acquireLock, lockHolder } from './single-instance';
+import { acquireLock, lockHolder, statedHolder } from './single-instance';
 
 let folder: string;
 let file: string;
@@ -44,6 +44,16 @@ async function killed(child: ChildProcess): Promise<void> {
   await gone;
 }
 
+it('says in words why a lock cannot be looked at', async () => {
+  const plain = join(folder, 'plain');
+  writeFileSync(plain, '');
+  await expect(lockHolder(join(plain, 'server.lock'))).rejects.toMatchObject({
+    code: 'lock_failed',
+    message: `cannot lock ${join(plain, 'server.lock')}: a file is in its way`,
+    params: { error: 'ENOTDIR' },
+  });
+});
+
 describe('acquireLock', () => {
   it('is held by one, who can be asked after, until it lets go', async () => {
     expect(await lockHolder(file)).toBeNull();
@@ -52,9 +62,11 @@ describe('acquireLock', () => {
     expect(await lockHolder(file)).toEqual({ pid: process.pid, started: processStart(process.pid), url: null });
     lock!.announce('http://127.0.0.1:8000');
     expect(await lockHolder(file)).toMatchObject({ pid: process.pid, url: 'http://127.0.0.1:8000' });
+    expect(statedHolder(file)).toEqual(await lockHolder(file));
     lock!.release();
     lock!.release();
     expect(await lockHolder(file)).toBeNull();
+    expect(statedHolder(file)).toBeNull();
     (await acquireLock(file))!.release();
   });
 

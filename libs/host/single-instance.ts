@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CodedError } from '@cdui/protocol';
 import { makeFolder } from './make-folder';
 import { isAlive, processStart } from './process-start';
+import { systemWords } from './system-words';
 
 /** Who holds a lock, as its file says. */
 export interface LockHolder {
@@ -67,6 +68,15 @@ export async function lockHolder(file: string): Promise<LockHolder | null> {
   const holder = read(file);
   // Between taking the lock and saying so the file still names the one before.
   return holder && isAlive(holder.pid, holder.started) ? holder : { pid: 0, started: null, url: null };
+}
+
+/**
+ * Who the file says holds the lock, if that process still lives: without looking at the lock itself, so at once. A holder that lets go empties the
+ * file, and one that was killed lives no more; where the system does not tell when a process started, another with its number passes for it.
+ */
+export function statedHolder(file: string): LockHolder | null {
+  const holder = read(file);
+  return holder !== null && isAlive(holder.pid, holder.started) ? holder : null;
 }
 
 function held(fd: number): Lock {
@@ -133,5 +143,5 @@ function read(file: string): LockHolder | null {
 }
 
 function lockFailed(file: string, error: string): CodedError {
-  return new CodedError('lock_failed', `cannot lock ${file}: ${error}`, { file, error });
+  return new CodedError('lock_failed', `cannot lock ${file}: ${systemWords(error)}`, { file, error });
 }

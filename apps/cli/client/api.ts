@@ -107,6 +107,7 @@ export class Api {
     order: boolean,
     signal?: AbortSignal,
   ): Promise<T> {
+    if (this.place.stale) throw this.noServer();
     if (order && this.place.token === null) throw this.noToken();
     const limit = AbortSignal.timeout(ANSWER_MS);
     const both = signal ? AbortSignal.any([signal, limit]) : limit;
@@ -152,9 +153,13 @@ export class Api {
     );
   }
 
+  private noServer(): Unreachable {
+    return new Unreachable('no_server', `No server runs on ${this.place.folder}. Start one with "cdui start"`);
+  }
+
   private noToken(): Failure {
-    const { url, tokenFile, folder, guessed } = this.place;
-    if (guessed) return new Unreachable('no_server', `No server runs on ${folder}. Start one with "cdui start"`);
+    const { url, tokenFile, guessed } = this.place;
+    if (guessed) return this.noServer();
     return new Failure(
       'no_token',
       `There is no session token in ${tokenFile}, and ${url} takes orders only from who has it. Start a server of your own with "cdui start", or set CODEFYUI_USER_DATA_DIR to that server's folder`,

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processStart } from '@cdui/host/process-start';
 import { serverFolders } from '../server/data-folder';
 import { findPlace } from './place';
 
@@ -16,6 +17,7 @@ describe('findPlace', () => {
     const address = { url: `http://127.0.0.1:${port}`, host: '127.0.0.1', port, pid, boot_id: 'b', version: '1' };
     writeFileSync(join(folder, 'server.addr'), JSON.stringify(address));
     writeFileSync(join(folder, 'session.token'), `${token}\n`);
+    writeFileSync(join(folder, 'server.lock'), JSON.stringify({ pid, started: processStart(pid), url: address.url }));
   }
 
   it('takes the address that the server left, and its token', () => {
@@ -23,6 +25,17 @@ describe('findPlace', () => {
     expect(findPlace({}, env())).toMatchObject({ url: 'http://127.0.0.1:4711', token: 'token-4711', guessed: false });
     server(4712);
     expect(findPlace({}, env())).toMatchObject({ url: 'http://127.0.0.1:4712', token: 'token-4712' });
+  });
+
+  it('does not follow the address of a server that is gone, where somebody else may answer by now', () => {
+    server(4711);
+    // Killed, and its number is another process's since.
+    writeFileSync(join(folder, 'server.lock'), JSON.stringify({ pid: process.pid, started: 'before', url: null }));
+    expect(findPlace({}, env())).toMatchObject({ stale: true, guessed: true, folder });
+    // Another server has the folder, and does not answer yet.
+    writeFileSync(join(folder, 'server.lock'), JSON.stringify({ pid: process.ppid, started: null, url: null }));
+    expect(findPlace({}, env())).toMatchObject({ stale: true });
+    expect(findPlace({ port: 4711 }, env())).toMatchObject({ url: 'http://127.0.0.1:4711', stale: false });
   });
 
   it('lets the command line name another', () => {

@@ -35,6 +35,7 @@ describe('cdui start, status and stop', () => {
     expect(status.code).toBe(0);
     expect(JSON.parse(status.out)).toMatchObject({ state: 'ok', pid: address.pid, boot_id: address.boot_id });
     expect((await place.cdui('status', '--once')).out).toMatch(/^running\n {2}address {4}http/);
+    expect(readFileSync(join(place.data, 'server.log'), 'utf8')).toContain('"cdui stop" stops it.');
 
     const stopped = await place.cdui('stop');
     expect(stopped).toMatchObject({ code: 0, out: expect.stringMatching(/stopped after/) as string, err: '' });

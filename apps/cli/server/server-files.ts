@@ -1,7 +1,6 @@
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive } from '@cdui/host/process-start';
-import { lockHolder } from '@cdui/host/single-instance';
+import { lockHolder, statedHolder } from '@cdui/host/single-instance';
 
 /** What a listening server writes into `server.addr`. */
 export interface ServerAddress {
@@ -40,10 +39,13 @@ export function readAddress(folder: string): ServerAddress | null {
   }
 }
 
-/** The address of a server that lives: what a killed one left behind does not count. */
+/**
+ * The address of the server that has the folder. What a killed one left behind does not count, even when its number is another process's by
+ * now: somebody else's server may answer there.
+ */
 export function liveAddress(folder: string): ServerAddress | null {
   const address = readAddress(folder);
-  return address !== null && isAlive(address.pid) ? address : null;
+  return address !== null && address.pid === statedHolder(serverFile.lock(folder))?.pid ? address : null;
 }
 
 /** The server's token; null when there is none, or it is not for this user's eyes. */

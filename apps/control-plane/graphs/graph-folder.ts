@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
-import { makeFolder } from '@cdui/host';
+import { makeFolder, systemWords } from '@cdui/host';
 import { CodedError } from '@cdui/protocol';
 import { SETTINGS, type Settings } from '../config/settings';
 import { graphFileName } from './graph-names';
@@ -120,7 +120,7 @@ export class GraphFolder {
       const reason = (error as NodeJS.ErrnoException).code ?? String(error);
       throw new CodedError(
         'storage_failed',
-        `The folder of graphs ${this.folder} cannot be written: ${reason}`,
+        `The folder of graphs ${this.folder} cannot be written: ${systemWords(reason)}`,
         {
           folder: this.folder,
           error: reason,
