@@ -9,10 +9,12 @@ import type {
 } from '@cdui/protocol';
 import { CodedError, PARAM_TYPES, PORT_TYPES } from '@cdui/protocol';
 import { InputReader } from './input-reader';
+import { isList, isRecord } from './kinds';
 import type { NodeContext, NodeNeeds, NodeResult, NodeType } from './node';
 import { describeNode } from './node-label';
 import { ParamReader } from './param-reader';
 import type { ParamSpec } from './param';
+import { whyNotData } from './plain-data';
 import type { PortValue } from './values';
 
 /** `'TENSOR'`, `'TENSOR?'` for an optional one, or either with a description: `['TENSOR', 'Images, NCHW']`. */
@@ -149,6 +151,12 @@ function paramOf(node: string, name: string, spec: ParamSpec): ParamDefinition {
   };
 }
 
+/** What goes from port to port as it is: tensors, models, data sets and the like, raw bytes, and functions between custom nodes. */
+function isWhole(value: object): boolean {
+  if (typeof value === 'function' || ArrayBuffer.isView(value)) return true;
+  return !isList(value as PortValue) && !isRecord(value as PortValue);
+}
+
 function declaredOutputs(
   outputs: unknown,
   ports: readonly PortDefinition[],
@@ -167,7 +175,14 @@ function declaredOutputs(
         { port, ports: [...known] },
       );
     }
-    if (value !== undefined) checked[port] = value;
+    if (value === undefined) continue;
+    const problem = port.startsWith('__') ? null : whyNotData(value, isWhole);
+    if (problem !== null) {
+      throw new CodedError('invalid_node_result', `${node} returned a value for the port "${port}" that ${problem}`, {
+        port,
+      });
+    }
+    checked[port] = value;
   }
   return checked;
 }

@@ -4,5 +4,6 @@ export * from './kinds';
 export * from './node';
 export * from './node-label';
 export * from './param';
+export * from './plain-data';
 export * from './param-reader';
 export * from './values';

@@ -29,7 +29,7 @@ export class TrainingProgress {
         this.epoch = number(frame['epoch']) ?? this.epoch;
         this.batch = number(frame['batch']) ?? this.batch;
         this.batches = number(frame['total_batches']) ?? this.batches;
-        this.phase = String(frame['phase'] ?? 'train');
+        this.phase = typeof frame['phase'] === 'string' ? frame['phase'] : 'train';
         this.loss = number(frame['loss']);
         return null;
       case 'epoch':

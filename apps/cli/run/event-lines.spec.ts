@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import type { RunEvent } from '../client/api';
 import { plainStyle } from '../graph-run/style';
 import { recordedRun } from '../testing/recorded-run';
@@ -27,6 +28,41 @@ const stored: readonly RunEvent[] = recordedRun.flatMap((message, index): RunEve
       return [];
   }
 });
+
+/** Events whose parts may be anything that JSON can hold, the words that matter among it. */
+const anything = fc.oneof(fc.jsonValue(), fc.constantFrom('node', 'text', 'batch', 'epoch', 'config'));
+const anyOf = (...keys: string[]) =>
+  fc.record(Object.fromEntries(keys.map((key) => [key, anything])), { requiredKeys: [] });
+const anyEntry = fc
+  .tuple(
+    fc.constantFrom('text', 'progress', 'tensor_summary', 'chart'),
+    fc.oneof(
+      anything,
+      anyOf('event', 'config', 'epoch', 'batch', 'total_batches', 'phase', 'loss', 'lr', 'val_loss'),
+      fc
+        .tuple(fc.constantFrom('tensor', 'model', 'scalar', 'string', 'list', 'steps'), anyOf('value', 'repr', 'shape'))
+        .map(([type, rest]) => ({ ...rest, type })),
+    ),
+    anyOf('port'),
+  )
+  .map(([kind, content, rest]) => ({ ...rest, output_kind: kind, [kind]: content }));
+const status = fc.constantFrom('running', 'progress', 'completed', 'cached', 'error', 'skipped', 'interrupted', 5);
+const anyEvent: fc.Arbitrary<RunEvent> = fc
+  .tuple(
+    fc.constantFrom('execution_start', 'node_status', 'inner_node_status', 'artifact', 'run_warning', 'metric'),
+    fc.oneof(
+      anything,
+      fc
+        .tuple(
+          anyOf('node_id', 'inner_id', 'error', 'detail', 'kind', 'path'),
+          status,
+          fc.oneof(anything, fc.array(fc.oneof(anyEntry, anything))),
+        )
+        .map(([rest, state, outputs]) => ({ ...rest, status: state, outputs })),
+    ),
+    fc.constantFrom('2026-01-01T00:00:00Z', 'never'),
+  )
+  .map(([type, payload, ts]) => ({ cursor: 1, type, payload, ts }) as RunEvent);
 
 it('says what is done, line by line', () => {
   const lines = new EventLines(plainStyle);
@@ -84,6 +120,28 @@ it('lets no name or text of a run move the cursor', () => {
 it('leaves kinds of events alone that it does not know', () => {
   const event: RunEvent = { cursor: 1, type: 'from_the_future', payload: null, ts: '2026-01-01T00:00:00Z' };
   expect(new EventLines(plainStyle).lines(event)).toEqual([]);
+});
+
+it('follows a run whatever its events hold', () => {
+  fc.assert(
+    fc.property(fc.array(anyEvent, { maxLength: 6 }), (events) => {
+      const lines = new EventLines(plainStyle);
+      for (const event of events) {
+        for (const line of lines.lines(event)) expect(typeof line).toBe('string');
+        lines.below(80);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it('shows what should be a text and is not as JSON', () => {
+  const [ts, cursor] = ['2026-01-01T00:00:00Z', 1];
+  const lines = new EventLines(plainStyle);
+  expect([
+    ...lines.lines({ cursor, ts, type: 'run_warning', payload: { kind: 'x', detail: { a: 5 } } }),
+    ...lines.lines({ cursor, ts, type: 'node_status', payload: { node_id: 7, status: 'error', error: [1] } }),
+  ]).toEqual(['! {"a":5}', '✗ 7', '  [1]']);
 });
 
 describe('views', () => {

@@ -1,10 +1,10 @@
-import type { ArtifactPayload, NodeStatusPayload, OutputEntry, WarningPayload } from '@cdui/protocol';
+import type { ArtifactPayload, NodeStatusPayload, WarningPayload } from '@cdui/protocol';
 import { isElided } from '@cdui/protocol';
 import type { RunEvent } from '../client/api';
 import type { Style } from '../graph-run/style';
 import { describeSummary, duration } from '../graph-run/summary';
 import { TrainingProgress } from '../graph-run/training';
-import { cut, printable } from '../terminal/table';
+import { cut, printable, textOf } from '../terminal/table';
 
 /** What ports carry is cut to about a line: the whole of it is in the events. */
 const REMARK = 120;
@@ -18,9 +18,12 @@ export class EventLines {
 
   constructor(private readonly style: Style) {}
 
-  lines({ type, payload, ts }: RunEvent): readonly string[] {
-    this.now = Date.parse(ts);
-    switch (type) {
+  lines(event: RunEvent): readonly string[] {
+    // Other programs may have stored what this one does not expect: nothing of it may end the following of a run.
+    const payload = isObject(event.payload) ? event.payload : {};
+    const at = Date.parse(event.ts);
+    if (!Number.isNaN(at)) this.now = at;
+    switch (event.type) {
       case 'execution_start':
         return [this.style.strong('▸ started')];
       case 'node_status':
@@ -29,7 +32,7 @@ export class EventLines {
         return this.inner(payload as unknown as NodeStatusPayload & { readonly inner_id: string });
       case 'artifact': {
         const { kind, path, node_id } = payload as unknown as ArtifactPayload;
-        return [this.style.dim(`  ${name(node_id)} saved ${kind} ${printable(path)}`)];
+        return [this.style.dim(`  ${name(node_id)} saved ${printable(kind)} ${printable(path)}`)];
       }
       case 'run_warning':
         return [this.style.warn(`! ${printable((payload as unknown as WarningPayload).detail)}`)];
@@ -63,17 +66,20 @@ export class EventLines {
         return this.ended(payload, this.style.dim('–'), 'skipped');
       case 'error':
         return this.ended(payload, this.style.bad('✗'), this.time(node));
+      default:
+        return [];
     }
   }
 
   private ended(payload: NodeStatusPayload, mark: string, remark: string): readonly string[] {
-    const { node_id: node, outputs = [], error } = payload;
+    const { node_id: node, error } = payload;
+    const outputs = entriesOf(payload);
     if (this.loops.get(node) === this.current) this.current = null;
     this.running.delete(node);
     const told = [remark, ...summaries(outputs)].filter((part) => part !== '');
     return [
       `${mark} ${this.style.name(name(node))}${told.length > 0 ? `  ${this.style.dim(cut(told.join('  '), REMARK))}` : ''}`,
-      ...(error === undefined ? [] : [this.style.bad(`  ${printable(error.split('\n    at ')[0]!)}`)]),
+      ...(isNothing(error) ? [] : [this.style.bad(`  ${printable(textOf(error).split('\n    at ')[0])}`)]),
       ...texts(outputs).map((line) => `  ${line}`),
     ];
   }
@@ -81,13 +87,14 @@ export class EventLines {
   /** Of what is inside a block only what failed is worth a line: the block has its own. */
   private inner({ node_id, inner_id, status, error }: NodeStatusPayload & { readonly inner_id: string }) {
     if (status !== 'error') return [];
-    const why = error === undefined ? '' : `: ${printable(error.split('\n    at ')[0]!)}`;
+    const why = isNothing(error) ? '' : `: ${printable(textOf(error).split('\n    at ')[0])}`;
     return [this.style.bad(`  ${name(node_id)}/${printable(inner_id)}${why}`)];
   }
 
-  private progress({ node_id: node, outputs = [] }: NodeStatusPayload): readonly string[] {
-    return outputs.flatMap((entry) => {
-      if (entry.output_kind !== 'progress' || isElided(entry)) return [];
+  private progress(payload: NodeStatusPayload): readonly string[] {
+    const { node_id: node } = payload;
+    return entriesOf(payload).flatMap((entry) => {
+      if (entry.output_kind !== 'progress' || isElided(entry) || !isObject(entry.progress)) return [];
       let loop = this.loops.get(node);
       if (!loop) this.loops.set(node, (loop = new TrainingProgress(this.now)));
       this.current = loop;
@@ -103,21 +110,37 @@ export class EventLines {
   }
 }
 
-/** Nodes of presets that were opened carry the preset's name before two underscores. */
-function name(node: string): string {
-  return printable(node.replace('__', '/'));
+type Entries = NonNullable<NodeStatusPayload['outputs']>;
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function summaries(outputs: NodeStatusPayload['outputs'] = []): readonly string[] {
+function isNothing(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+function entriesOf({ outputs }: { readonly outputs?: unknown }): Entries {
+  return Array.isArray(outputs) ? (outputs.filter(isObject) as unknown as Entries) : [];
+}
+
+/** Nodes of presets that were opened carry the preset's name before two underscores. */
+function name(node: string): string {
+  return printable(textOf(node).replace('__', '/'));
+}
+
+function summaries(outputs: Entries): readonly string[] {
   return outputs.flatMap((entry) =>
-    entry.output_kind === 'tensor_summary' && !isElided(entry)
-      ? [`${entry.port ?? 'value'}: ${printable(describeSummary(entry.tensor_summary))}`]
+    entry.output_kind === 'tensor_summary' && !isElided(entry) && isObject(entry.tensor_summary)
+      ? [`${printable(entry.port ?? 'value')}: ${printable(describeSummary(entry.tensor_summary))}`]
       : [],
   );
 }
 
-function texts(outputs: readonly (OutputEntry | { readonly output_kind: string })[]): readonly string[] {
+function texts(outputs: Entries): readonly string[] {
   return outputs.flatMap((entry) =>
-    entry.output_kind === 'text' && 'text' in entry ? entry.text.replace(/\n$/, '').split('\n').map(printable) : [],
+    entry.output_kind === 'text' && 'text' in entry
+      ? textOf(entry.text).replace(/\n$/, '').split('\n').map(printable)
+      : [],
   );
 }

@@ -24,7 +24,19 @@ export function cut(text: string, most: number): string {
   return letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : line;
 }
 
-/** One line that cannot move the cursor or change colours: names come from files and other people. */
-export function printable(text: string): string {
-  return text.replace(/\p{C}+/gu, ' ').trim();
+/** One line that cannot move the cursor or change colours: names come from files and other people. What is no text is shown as JSON. */
+export function printable(value: unknown): string {
+  return textOf(value)
+    .replace(/\p{C}+/gu, ' ')
+    .trim();
+}
+
+/** A value that should be a text, as one: what other programs stored may be anything. Never throws. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
 }

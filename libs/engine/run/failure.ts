@@ -12,9 +12,21 @@ export interface Failure {
 export const OUT_OF_MEMORY = 'out_of_memory';
 
 export function failureOf(error: unknown): Failure {
-  if (!(error instanceof Error)) return { message: String(error), type: 'Error', trace: undefined };
+  if (!(error instanceof Error)) return { message: words(error), type: 'Error', trace: undefined };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
-  return { message: error.message || error.name, type: code ?? error.name, trace: error.stack };
+  const { message, stack } = error;
+  const name = words(error.name);
+  return { message: words(message) || name, type: code ?? name, trace: typeof stack === 'string' ? stack : undefined };
+}
+
+/** What nodes throw is theirs: even an error's message may be anything. */
+function words(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    // An object that cannot say what it is.
+    return Object.prototype.toString.call(value);
+  }
 }
 
 /** Whether the error says no more than that the run is being stopped. */

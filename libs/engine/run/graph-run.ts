@@ -49,6 +49,8 @@ export class GraphRun {
   private readonly hasContract: boolean;
   /** Whether a failure ended the run before anybody asked to stop it. */
   private failedFirst = false;
+  /** Whether a node returned knowing that the run should stop. */
+  private leftEarly = false;
 
   constructor(private readonly request: RunPlanRequest) {
     const { plan, registry, options, cache, folders } = request;
@@ -132,9 +134,9 @@ export class GraphRun {
     return this.failures.length === 0 && !this.unfinished;
   }
 
-  /** Whether some nodes never got their turn. */
+  /** Whether some nodes never got their turn, or returned before they were through. */
   private get unfinished(): boolean {
-    return this.board.count('waiting') > 0 || this.board.count('stopped') > 0;
+    return this.leftEarly || this.board.count('waiting') > 0 || this.board.count('stopped') > 0;
   }
 
   private async execute(node: PlannedNode): Promise<void> {
@@ -219,12 +221,14 @@ export class GraphRun {
       if (isGraphOutput(node)) await this.answer(task, scope);
       const { result, shown, ports, traced } = execution;
       this.keepResult(node, result.outputs, ports, scope);
-      if (key !== null && !result.interrupted)
+      // A node that was asked to stop may have left early: what it gave is no result for another run.
+      if (key !== null && !result.interrupted && !this.stop.requested)
         this.request.cache?.put(key, { outputs: result.outputs, shown, ports }, scope);
       if (environment.recorder) await this.record(node, ports, { ...result.outputs, ...traced }, scope);
       return execution;
     });
     this.reportEnd(node, execution);
+    this.leftEarly ||= execution.leftEarly;
     if (execution.result.interrupted) this.board.stopped(node);
     else this.board.done(node);
   }

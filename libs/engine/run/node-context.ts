@@ -1,8 +1,9 @@
-import type { NodeContext, PortValue, TraceStep, WeightStore } from '@cdui/node-sdk';
+import type { NodeContext, NodeResult, PortValue, TraceStep, WeightStore } from '@cdui/node-sdk';
 import type { OutputEntry, RunFolders, WarningPayload } from '@cdui/protocol';
 import type { Handle, Scope, TensorRuntime } from '@cdui/tensor/runtime';
 import type { NodeOrigin } from '../observer';
 import type { PlannedNode } from '../plan-types';
+import { ReportCheck } from './check-report';
 import { hold, release } from './handles';
 import type { RunEnvironment } from './run-environment';
 import { deriveSeed } from './seeds';
@@ -10,19 +11,42 @@ import { deriveSeed } from './seeds';
 /** Characters of a node's log that its report carries; the console gets all of it. */
 const REPORTED_LOG = 64 * 1024;
 
+/** What a node may call; bound, so that it may also take them out of the context: `execute({ scope, log }, ...)`. */
+const CALLS = [
+  'seedFor',
+  'log',
+  'progress',
+  'metric',
+  'artifact',
+  'warn',
+  'output',
+  'step',
+  'drained',
+  'runPreset',
+] as const satisfies readonly (keyof NodeContext)[];
+
 /** What one execution of a node may use, and what it left behind to be reported. */
 export class ExecutionContext implements NodeContext {
   readonly shown: OutputEntry[] = [];
   readonly steps: TraceStep[] = [];
   private readonly borrowed: Handle[] = [];
+  private readonly check: ReportCheck;
   private logged = '';
+  private told = false;
+  private listens = false;
 
   constructor(
     protected readonly run: RunEnvironment,
     protected readonly node: Pick<PlannedNode, 'id' | 'origin'>,
     readonly scope: Scope,
     readonly weights: WeightStore | null,
-  ) {}
+  ) {
+    this.check = new ReportCheck(node.id);
+    for (const name of CALLS) {
+      const call = this[name];
+      Object.defineProperty(this, name, { value: call.bind(this), enumerable: true });
+    }
+  }
 
   get nodeId(): string {
     return this.node.id;
@@ -52,9 +76,12 @@ export class ExecutionContext implements NodeContext {
     return this.run.folders;
   }
   get cancelled(): boolean {
-    return this.run.stop.requested;
+    const asked = this.run.stop.requested;
+    this.told ||= asked;
+    return asked;
   }
   get signal(): AbortSignal {
+    this.listens = true;
     return this.run.stop.signal;
   }
   get recordsArtifacts(): boolean {
@@ -65,12 +92,14 @@ export class ExecutionContext implements NodeContext {
     return this.run.seed === null ? null : deriveSeed(this.run.seed, label);
   }
 
-  log(text: string): void {
+  log(said: string): void {
+    const text = this.check.log(said);
     if (this.logged.length < REPORTED_LOG) this.logged += this.logged === '' ? text : `\n${text}`;
     this.run.reports.console(`${text}\n`);
   }
 
   progress(frame: Readonly<Record<string, unknown>>): void {
+    this.check.progress(frame);
     this.run.reports.status({
       origin: this.origin,
       status: 'progress',
@@ -79,22 +108,27 @@ export class ExecutionContext implements NodeContext {
   }
 
   metric(name: string, value: number, step: number): void {
+    this.check.metric(name, value, step);
     this.run.reports.metric(this.origin, name, value, step);
   }
 
   artifact(kind: string, path: string, meta: Readonly<Record<string, unknown>> = {}): void {
+    this.check.artifact(kind, path, meta);
     if (this.run.recordsArtifacts) this.run.reports.artifact(this.origin, kind, path, meta);
   }
 
   warn(warning: WarningPayload): void {
+    this.check.warn(warning);
     this.run.reports.warning(warning);
   }
 
   output(entry: OutputEntry): void {
+    this.check.output(entry);
     this.shown.push(entry);
   }
 
   step(step: TraceStep): void {
+    this.check.step(step);
     if (this.verbose) this.steps.push(step);
   }
 
@@ -113,14 +147,23 @@ export class ExecutionContext implements NodeContext {
     return [];
   }
 
+  /** Whether the node knows that it should stop: what it returns then is what it had, not all there is. */
+  get knowsOfStop(): boolean {
+    return this.told || (this.listens && this.run.stop.requested);
+  }
+
   /** Gives back what presets returned to this node; its outputs are held by then. */
   releaseBorrowed(): void {
     release(this.borrowed.splice(0));
   }
 
-  /** What the node showed, its log first. */
-  entries(): readonly OutputEntry[] {
-    return this.logged === '' ? this.shown : [{ output_kind: 'text', text: this.logged }, ...this.shown];
+  /** What the node showed, its log first; at last where it stopped, if it stopped early. */
+  entries({ interrupted }: NodeResult): readonly OutputEntry[] {
+    const shown =
+      this.logged === '' ? this.shown : [{ output_kind: 'text', text: this.logged } as const, ...this.shown];
+    if (!interrupted) return shown;
+    this.check.interrupted(interrupted);
+    return [...shown, { output_kind: 'progress', progress: { event: 'interrupted', ...interrupted } }];
   }
 
   private get origin(): NodeOrigin {

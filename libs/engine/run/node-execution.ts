@@ -11,6 +11,8 @@ import type { ValueReader } from './value-facts';
 /** What one execution came to, while its scope is still open. */
 export interface Execution {
   readonly result: NodeResult;
+  /** Whether the node returned knowing that it should stop. */
+  readonly leftEarly: boolean;
   readonly shown: readonly OutputEntry[];
   readonly ports: readonly PortFacts[];
   /** Tensors of recorded steps, by port. */
@@ -41,9 +43,10 @@ export async function executeOnce<T>(
   const context = new ExecutionContext(run, node, scope, weights);
   try {
     const result = await type.execute(context, inputs, params);
+    const leftEarly = context.knowsOfStop;
     const ports = await settled(scope, describe(tools.reader, scope, result, context.steps));
     const traced = stepTensors(context.steps);
-    const used = await use({ result, shown: entriesOf(context, result), ports, traced }, scope);
+    const used = await use({ result, leftEarly, shown: context.entries(result), ports, traced }, scope);
     weights?.commit();
     return used;
   } finally {
@@ -104,10 +107,4 @@ function stepTensors(steps: readonly TraceStep[]): Readonly<Record<string, Tenso
       Object.entries(tensors ?? {}).map(([key, tensor]) => [`__step__${index}__${key}`, tensor]),
     ),
   );
-}
-
-function entriesOf(context: ExecutionContext, result: NodeResult): readonly OutputEntry[] {
-  const { interrupted } = result;
-  if (!interrupted) return context.entries();
-  return [...context.entries(), { output_kind: 'progress', progress: { event: 'interrupted', ...interrupted } }];
 }

@@ -318,6 +318,25 @@ describe('runPlan', () => {
       expect(harness.observer.last('s')?.ports).toEqual([{ port: 'value', kind: 'scalar', value: 1 }]);
     });
 
+    it.each<[string, (context: NodeContext) => PortValue, string]>([
+      ['looked at cancelled', (context) => Number(context.cancelled), 'cancelled'],
+      ['looked at the signal', ({ signal }) => Number(signal.aborted), 'cancelled'],
+      ['did not look', () => 0, 'succeeded'],
+    ])('says how the run ended when its last node %s and returned', async (_how, look, status) => {
+      const harness = new Harness();
+      const abort = new AbortController();
+      const last = acting('Last', (context) => {
+        abort.abort('user');
+        return look(context);
+      });
+      const result = await harness.run({
+        registry: registryOf(last),
+        plan: planOf(planned('l', 'Last')),
+        signal: abort.signal,
+      });
+      expect(result.status).toBe(status);
+    });
+
     it('reports a node that stopped at a safe point as interrupted', async () => {
       const harness = new Harness();
       const abort = new AbortController();
