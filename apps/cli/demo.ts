@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programRoot } from '@cdui/host/entry';
 import type { GraphFile } from '@cdui/protocol';
-import { Api, type RunDetail } from './client/api';
+import { Api } from './client/api';
 import { endWithReader } from './closed-output';
 import { keepModel } from './demo/keep-model';
 import { EXIT } from './exit-codes';
 import { reportFailure } from './failure';
 import { duration } from './graph-run/summary';
 import { followRun } from './run/follow-run';
+import type { EndedRun } from './run/run-end';
 import { RunTextView } from './run/run-views';
 import { startServer } from './server/start-server';
 import { stopServer } from './server/stop-server';
@@ -94,7 +95,7 @@ async function show(folder: string, root: string, digits: number, keep: string, 
   return EXIT.ok;
 }
 
-function accuracyOf({ final_metrics }: RunDetail): string {
+function accuracyOf({ final_metrics }: EndedRun): string {
   const value = final_metrics.find((metric) => metric.name === 'eval_accuracy')?.value;
   return typeof value === 'number' ? `${(value * 100).toFixed(2)} % of 10,000 digits it had not seen` : 'not measured';
 }

@@ -105,6 +105,29 @@ describe('followRun', () => {
     expect(server.relocated).toBe(2);
   });
 
+  it.each([
+    ['execution_complete', null, { status: 'succeeded', error: null }],
+    ['execution_complete', { failed_nodes: ['a'], skipped_nodes: [] }, { status: 'failed' }],
+    ['execution_error', { error: 'no luck' }, { status: 'failed', error: 'no luck' }],
+    ['execution_stopped', { reason: 'cancelled' }, { status: 'cancelled' }],
+    ['execution_stopped', { reason: 'interrupted' }, { status: 'interrupted' }],
+  ])('knows from %s how a run ended that the server did not keep', async (type, payload, expected) => {
+    const events = [
+      { cursor: 1, type: 'execution_start', payload: {}, ts: '2026-01-01T00:00:00Z' },
+      { cursor: 2, type, payload, ts: '2026-01-01T00:00:05Z' },
+    ] as RunEvent[];
+    const server = {
+      relocate: jest.fn(),
+      run: () => Promise.reject(new Failure('run_not_found', 'There is no run')),
+      events: () => Promise.resolve<RunEvents>({ run_id: 'r', status: 'running', active: true, events, cursor: 2 }),
+    };
+    const run = await followRun(server, 'r', 0, new Notes(), new AbortController().signal);
+    expect(run).toMatchObject({
+      ...{ id: 'r', started_at: '2026-01-01T00:00:00Z', finished_at: '2026-01-01T00:00:05Z' },
+      ...expected,
+    });
+  });
+
   it('gives up in the end, and at once when it is refused', async () => {
     const away = new PlannedServer({ events: 1, pages: [1], failures: Array(99).fill(true), queued: 0, end: 'failed' });
     const signal = new AbortController().signal;

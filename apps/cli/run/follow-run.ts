@@ -1,6 +1,8 @@
-import { isTerminal, TERMINAL_EVENTS } from '@cdui/protocol';
+import { isTerminal } from '@cdui/protocol';
 import type { Api, RunDetail, RunEvent } from '../client/api';
 import { type Connection, type Persistence, persistently } from '../client/persistence';
+import { Failure } from '../failure';
+import { type EndedRun, endOf } from './run-end';
 
 /** Sees a run as it goes. */
 export interface Follower extends Connection {
@@ -17,7 +19,7 @@ const WAIT_S = 25;
 type Server = Pick<Api, 'events' | 'run' | 'relocate'>;
 
 /**
- * Follows a run from a cursor on until it has ended, and returns its last state. Every event is seen once, in order: after a lost connection
+ * Follows a run from a cursor on until it has ended, and returns how it ended: from its row, or from its last event when the server keeps no ended runs. Every event is seen once, in order: after a lost connection
  * it goes on behind the last one that came.
  * @throws the signal's reason when it is aborted; the run does not notice
  */
@@ -28,19 +30,22 @@ export async function followRun(
   follower: Follower,
   signal: AbortSignal,
   patience: Pick<Persistence, 'pauseMs' | 'giveUpMs'> = {},
-): Promise<RunDetail> {
+): Promise<EndedRun> {
   const persistence = { ...patience, relocate: () => api.relocate(), connection: follower, signal };
   const run = (): Promise<RunDetail> => persistently(() => api.run(id, signal), persistence);
   let place = '';
+  let startedAt: string | null = null;
   for (let wait = 0, last = cursor; ;) {
     const page = await persistently(() => api.events(id, last, wait, signal), persistence);
     for (const event of page.events) {
       if (event.cursor <= last) continue;
       follower.event(event);
       last = event.cursor;
+      if (event.type === 'execution_start') startedAt = event.ts;
     }
-    const over = page.events.some(({ type }) => TERMINAL_EVENTS.some((terminal) => terminal === type));
-    if (over || (isTerminal(page.status) && page.events.length === 0)) return run();
+    const end = page.events.map((event) => endOf(id, event, startedAt)).find((ended) => ended !== null);
+    if (end) return run().catch((error: unknown) => (isGone(error) ? end : Promise.reject(error as Error)));
+    if (isTerminal(page.status) && page.events.length === 0) return run();
     const waits = page.status === 'queued';
     if (waits) {
       const row = await run();
@@ -50,4 +55,9 @@ export async function followRun(
     }
     wait = waits ? POSITION_S : WAIT_S;
   }
+}
+
+/** Whether there is no such run any more: a server may keep few of those that have ended, or none. */
+export function isGone(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'run_not_found';
 }

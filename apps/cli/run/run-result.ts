@@ -2,12 +2,13 @@ import type { Artifact, Run } from '../client/api';
 import type { Style } from '../graph-run/style';
 import { duration, short } from '../graph-run/summary';
 import { printable } from '../terminal/table';
+import type { EndedRun } from './run-end';
 
 /** Metrics beyond these are counted: a run may record hundreds. */
 const SHOWN_METRICS = 20;
 
 /** How a run ended, as a block of lines. */
-export function resultLines(run: Run, artifacts: readonly Artifact[], style: Style): readonly string[] {
+export function resultLines(run: EndedRun, artifacts: readonly Artifact[], style: Style): readonly string[] {
   const row = (title: string, text: string): string => `  ${title.padEnd(10)} ${text}`;
   const metrics = run.final_metrics.map(
     ({ name, value, node_id, step }) =>

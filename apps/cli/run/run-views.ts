@@ -3,6 +3,7 @@ import { printable } from '../terminal/table';
 import { LiveScreen, type Screen } from '../terminal/live-screen';
 import { EventLines } from './event-lines';
 import type { Follower } from './follow-run';
+import type { EndedRun } from './run-end';
 import { resultLines, secondsOf } from './run-result';
 
 export interface Submitted {
@@ -15,7 +16,7 @@ export interface Submitted {
 /** Shows a run of the server. Called in this order: submitted, what happens, then one of the other three. */
 export interface SubmittedRunView extends Follower {
   submitted(run: Submitted): void;
-  finished(run: RunDetail, artifacts: readonly Artifact[]): void;
+  finished(run: EndedRun, artifacts: readonly Artifact[]): void;
   /** Nobody waits for it. */
   detached(): void;
   /** Waiting ended before the run did. */
@@ -65,7 +66,7 @@ export class RunTextView implements SubmittedRunView {
     this.screen.print([this.screen.style.dim('  the server is back')]);
   }
 
-  finished(run: RunDetail, artifacts: readonly Artifact[]): void {
+  finished(run: EndedRun, artifacts: readonly Artifact[]): void {
     this.screen.print(resultLines(run, artifacts, this.screen.style));
   }
 
@@ -115,7 +116,7 @@ export class RunJsonView implements SubmittedRunView {
     this.aside('the server is back\n');
   }
 
-  finished(run: RunDetail, artifacts: readonly Artifact[]): void {
+  finished(run: EndedRun, artifacts: readonly Artifact[]): void {
     this.document({
       status: run.status,
       error: run.error,

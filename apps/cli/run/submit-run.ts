@@ -1,9 +1,10 @@
-import { Api, type RunDetail } from '../client/api';
+import { Api } from '../client/api';
 import { EXIT } from '../exit-codes';
 import { endNow } from '../graph-run/end-now';
 import { onInterrupts } from '../graph-run/interrupts';
-import { followRun } from './follow-run';
+import { followRun, isGone } from './follow-run';
 import { readGraph } from './read-graph';
+import type { EndedRun } from './run-end';
 import { type RunArguments, runName, submissionOptions } from './run-options';
 import { RunJsonView, RunTextView, type SubmittedRunView } from './run-views';
 
@@ -41,7 +42,11 @@ export async function waitFor(api: Api, runId: string, view: SubmittedRunView, t
   const timer = timeout === undefined ? undefined : setTimeout(() => leave.abort('timeout'), timeout * 1000);
   try {
     const run = await followRun(api, runId, 0, view, leave.signal);
-    view.finished(run, await api.artifacts(runId));
+    const artifacts = await api.artifacts(runId).catch((error: unknown) => {
+      if (isGone(error)) return [];
+      throw error;
+    });
+    view.finished(run, artifacts);
     return codeOf(run);
   } catch (error) {
     if (!leave.signal.aborted) throw error;
@@ -54,6 +59,6 @@ export async function waitFor(api: Api, runId: string, view: SubmittedRunView, t
   }
 }
 
-function codeOf({ status }: RunDetail): number {
+function codeOf({ status }: EndedRun): number {
   return status === 'succeeded' ? EXIT.ok : EXIT.failed;
 }
