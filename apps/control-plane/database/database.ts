@@ -1,3 +1,4 @@
+import type { CodedError } from '@cdui/protocol';
 import { prepareDatabase } from './schema/prepare';
 import { Readers } from './readers';
 import { PURGES } from './sql/sqlite';
@@ -38,6 +39,11 @@ export class Database {
       await writer.close();
       throw storageFailure(error, file);
     }
+  }
+
+  /** Why the last write was not stored; null while writes are. */
+  get failure(): CodedError | null {
+    return this.writer.failure;
   }
 
   /** Durable when it resolves; see `Writer`. */

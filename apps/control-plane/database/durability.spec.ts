@@ -63,6 +63,7 @@ interface Said {
   readonly codes: readonly string[];
   readonly reasons: readonly string[];
   readonly whenFull: number;
+  readonly failures: readonly (string | null)[];
   readonly integrity: string;
   readonly stored: number;
   readonly last: number;
@@ -84,6 +85,7 @@ describe('a disk that is full', () => {
       const said = JSON.parse(stdout) as Said;
       expect(said.codes).toEqual(['storage_failed', 'storage_failed']);
       expect(said.reasons[0]).toMatch(/full|disk/i);
+      expect(said.failures).toEqual(['storage_failed', null]);
       expect(said.integrity).toBe('ok');
       expect([said.stored, said.last]).toEqual([said.acknowledged, said.acknowledged]);
       expect(said.whenFull).toBe(said.acknowledged - 100);

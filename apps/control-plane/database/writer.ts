@@ -88,6 +88,7 @@ export class Writer {
   private working: Promise<void> | null = null;
   private closed = false;
   private commits = 0;
+  private failed: CodedError | null = null;
   private nextLogCheck = 0;
   private readonly busyTimeoutMs: number;
   private readonly groupMs: number;
@@ -133,6 +134,11 @@ export class Writer {
     });
   }
 
+  /** Why the last write that was to be stored was not; null once another one was. */
+  get failure(): CodedError | null {
+    return this.failed;
+  }
+
   /** Writes that wait for their commit. */
   get waiting(): number {
     return this.queue.length;
@@ -167,7 +173,7 @@ export class Writer {
       await this.patiently(BEGIN);
     } catch (error) {
       // All of them waited in vain.
-      for (const job of this.queue.splice(0)) job.reject(storageFailure(error, this.connection.file));
+      for (const job of this.queue.splice(0)) job.reject(this.refusal(error));
       return;
     }
     const taken: Job[] = [];
@@ -178,7 +184,7 @@ export class Writer {
       return job;
     });
     if ('error' in outcome) {
-      if (taken.length === 1) taken[0]!.reject(storageFailure(outcome.error, this.connection.file));
+      if (taken.length === 1) taken[0]!.reject(this.refusal(outcome.error));
       // Each by itself, so that a write that fails half way, or is too large for the disk, takes none of the others down.
       else for (const job of taken) await this.commitAlone(job);
       return;
@@ -196,8 +202,15 @@ export class Writer {
       if ('error' in outcome) throw outcome.error;
       this.settle(outcome);
     } catch (error) {
-      job.reject(storageFailure(error, this.connection.file));
+      job.reject(this.refusal(error));
     }
+  }
+
+  /** Notes that the database could take nothing; a statement that was wrong says nothing about the database. */
+  private refusal(error: unknown): unknown {
+    const failure = storageFailure(error, this.connection.file);
+    if (endsTransaction(error) && failure instanceof CodedError) this.failed = failure;
+    return failure;
   }
 
   /** Runs the jobs that `next` gives until it gives null, and commits them. After an error nothing of them is stored. */
@@ -225,6 +238,7 @@ export class Writer {
   }
 
   private settle({ done, failed }: Committed): void {
+    if (done.length > 0) this.failed = null;
     for (const { job, value } of done) job.resolve(value);
     for (const { job, error } of failed) job.reject(storageFailure(error, this.connection.file));
   }

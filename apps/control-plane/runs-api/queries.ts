@@ -1,7 +1,8 @@
 import { RUN_STATUSES, type RunStatus } from '@cdui/protocol';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform, Type } from 'class-transformer';
-import { ArrayMaxSize, IsIn, IsInt, IsNumber, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { Transform } from 'class-transformer';
+import { ArrayMaxSize, IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
+import { Seconds, WholeNumber } from './query-numbers';
 
 /** Cursors, offsets and steps are whole numbers that JavaScript counts exactly. */
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -50,40 +51,25 @@ export class RunListQuery {
   order?: 'asc' | 'desc';
 
   @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 500, default: 50 })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(500)
+  @WholeNumber(1, 500)
   limit: number = 50;
 
   @ApiPropertyOptional({ type: 'integer', minimum: 0, default: 0 })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(MOST)
+  @WholeNumber(0, MOST)
   offset: number = 0;
 }
 
 export class EventsQuery {
   @ApiPropertyOptional({ type: 'integer', minimum: 0, default: 0, description: 'Events after this one.' })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(MOST)
+  @WholeNumber(0, MOST)
   cursor: number = 0;
 
   @ApiPropertyOptional({ minimum: 0, maximum: 60, default: 0, description: 'Seconds to wait for the first event.' })
-  @Type(() => Number)
-  @IsNumber({ allowNaN: false, allowInfinity: false })
-  @Min(0)
-  @Max(60)
+  @Seconds(60)
   wait: number = 0;
 
   @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 2000, default: 500 })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(2000)
+  @WholeNumber(1, 2000)
   limit: number = 500;
 }
 
@@ -112,10 +98,7 @@ export const MAX_LOG_BYTES = 4 * 1024 * 1024;
 
 export class LogQuery {
   @ApiPropertyOptional({ type: 'integer', minimum: 0, default: 0, description: 'In bytes, from the start.' })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(MOST)
+  @WholeNumber(0, MOST)
   offset: number = 0;
 
   @ApiPropertyOptional({
@@ -125,10 +108,7 @@ export class LogQuery {
     default: 1024 * 1024,
     description: 'In bytes.',
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(MAX_LOG_BYTES)
+  @WholeNumber(1, MAX_LOG_BYTES)
   limit: number = 1024 * 1024;
 
   @ApiPropertyOptional({
@@ -137,10 +117,7 @@ export class LogQuery {
     default: 0,
     description: 'Seconds to wait for a byte beyond the offset.',
   })
-  @Type(() => Number)
-  @IsNumber({ allowNaN: false, allowInfinity: false })
-  @Min(0)
-  @Max(60)
+  @Seconds(60)
   wait: number = 0;
 }
 
@@ -151,9 +128,6 @@ export class LogSearchQuery {
   q!: string;
 
   @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 1000, default: 100 })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(1000)
+  @WholeNumber(1, 1000)
   limit: number = 100;
 }

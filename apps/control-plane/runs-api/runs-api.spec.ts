@@ -115,6 +115,24 @@ describe('a run', () => {
   });
 
   it.each([
+    ['cursor=abc', '"abc"'],
+    ['cursor=1e3', '"1e3"'],
+    ['cursor=', '""'],
+    ['cursor=%201', '" 1"'],
+    ['cursor=-1', '"-1"'],
+    ['cursor[]=1', '"1"'],
+    ['cursor=1&cursor=2', '["1","2"]'],
+    ['cursor=9007199254740993', '9007199254740992'],
+  ])('is not asked for with %s, and hears so once', async (query, given) => {
+    const answer = await server.get(`/api/runs/x/events?${query}`);
+    expect(answer).toMatchObject({
+      status: 422,
+      json: { detail: [{ loc: ['query', 'cursor'], msg: expect.stringContaining(`(it is ${given})`) as string }] },
+    });
+    expect((answer.json as { detail: unknown[] }).detail).toHaveLength(1);
+  });
+
+  it.each([
     [{ graph: { nodes: [], edges: [] } }, 422],
     [{ graph: graphOf('Give'), options: { sed: 1 } }, 400],
     [{ graph: graphOf('Give'), options: { target: { worker: 'gpu-1' } } }, 400],

@@ -2,6 +2,7 @@ import { Controller, Get, Header, Inject } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import type { RunStore } from '@cdui/execution';
 import { CodedError } from '@cdui/protocol';
+import { Database } from '../database/database';
 import { NO_STORAGE, Refuses } from '../openapi/errors.dto';
 import { RUN_STORE } from '../tokens';
 import { CatalogClient } from '../catalog-thread/catalog.client';
@@ -36,6 +37,7 @@ export class HealthController {
     private readonly catalog: CatalogClient,
     private readonly boot: Boot,
     @Inject(RUN_STORE) private readonly store: RunStore,
+    private readonly database: Database,
   ) {}
 
   @Get()
@@ -63,13 +65,15 @@ export class HealthController {
   @Get('ready')
   @ApiOperation({
     summary: 'Readiness',
-    description: '503 while the node catalogue or the database does not answer, or the server stops.',
+    description:
+      '503 while the node catalogue or the database does not answer, after a write that the database could not take (a full disk) until one succeeds, or while the server stops.',
   })
   @ApiOkResponse({ type: Alive })
   @Refuses(NO_STORAGE)
   async ready(): Promise<Alive> {
     if (this.boot.stopping) throw new CodedError('server_draining', 'The server is stopping and takes no more work');
     await Promise.all([this.catalog.call('catalogue'), this.store.lastQueueSeq()]);
+    if (this.database.failure !== null) throw this.database.failure;
     return { status: 'ok' };
   }
 }

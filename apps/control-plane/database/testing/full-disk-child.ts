@@ -25,9 +25,11 @@ async function main(folder: string): Promise<void> {
   while (codes.length === 0 && acknowledged < 1_000_000) await append(100).catch(refused);
   // Still full: refused again, and nothing hangs or is half stored.
   await append(100).catch(refused);
+  const failure = database.failure?.code ?? null;
   const whenFull = await events.lastCursor('r').catch(() => -1);
   rmSync(ballast);
   await append(100);
+  const failureAfter = database.failure;
   const [check] = await database.all<{ integrity_check: string }>('PRAGMA integrity_check');
   const [row] = await database.all<{ n: number; last: number }>(
     'SELECT count(*) AS n, max(cursor) AS last FROM exec_run_events',
@@ -38,6 +40,7 @@ async function main(folder: string): Promise<void> {
     codes,
     reasons,
     whenFull,
+    failures: [failure, failureAfter],
     integrity: check!.integrity_check,
     stored: row!.n,
     last: row!.last,
