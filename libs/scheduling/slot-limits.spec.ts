@@ -23,6 +23,12 @@ describe('SlotLimits', () => {
     expect(Object.fromEntries(parseOverrides(text))).toEqual(expected);
   });
 
+  it('tells which items it ignores', () => {
+    const ignored: string[] = [];
+    parseOverrides('nonsense, cpu=2,, cuda:0=x', (item) => ignored.push(item));
+    expect(ignored).toEqual(['nonsense', 'cuda:0=x']);
+  });
+
   it('never admits less than one run', () => {
     const limits = new SlotLimits({ gpu: 0, cpu: -5, overrides: '' });
     expect([limits.of({ worker: 'local', device: 'cpu' }), limits.of({ worker: 'x', device: 'cuda:3' })]).toEqual([

@@ -30,13 +30,17 @@ export class SlotLimits {
 
 const OVERRIDE = /^(?:([a-z0-9][a-z0-9.-]*)\/)?(cpu|(?:cuda|mps):\d+)=([+-]?\d+)$/;
 
-/** Items that are malformed are ignored; of two for one slot the last counts; less than one becomes one. */
-export function parseOverrides(text: string): ReadonlyMap<string, number> {
+/** Items that are malformed are ignored; of two for one slot the last counts; less than one becomes one. @param onIgnored is told each malformed one */
+export function parseOverrides(
+  text: string,
+  onIgnored: (item: string) => void = () => undefined,
+): ReadonlyMap<string, number> {
   const overrides = new Map<string, number>();
   for (const item of text.split(',')) {
     const match = OVERRIDE.exec(item.replaceAll(/\s+/g, '').toLowerCase());
     const [, worker = 'local', device, count] = match ?? [];
     if (device !== undefined) overrides.set(slotKey({ worker, device }), atLeastOne(Number(count)));
+    else if (item.trim() !== '') onIgnored(item.trim());
   }
   return overrides;
 }

@@ -5,6 +5,7 @@ export interface Health {
   readonly boot_id: string;
   readonly nodes_loaded?: number;
   readonly presets_loaded?: number;
+  readonly broken_nodes?: number;
 }
 
 const ANSWER_MS = 5_000;

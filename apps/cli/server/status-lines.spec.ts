@@ -15,6 +15,7 @@ const status: Status = {
   log: '/home/me/.codefyui/server.log',
   nodes_loaded: 59,
   presets_loaded: 2,
+  broken_nodes: 0,
   cpu_percent: 151.6,
   memory_bytes: 1.5 * GIB,
   threads: 12,
@@ -67,4 +68,9 @@ it('says what to do when there is no server, and shows what little is known of o
   const starting = statusLines({ ...nothing, state: 'starting', version: null, nodes_loaded: null }, NOW, plainStyle);
   expect(starting.slice(0, 2)).toEqual(['starting', '  process    42, up 1 h 02 min']);
   expect(starting.join('\n')).not.toContain('Runs');
+});
+
+it('points at custom node files that cannot be used', () => {
+  const lines = statusLines({ ...status, broken_nodes: 2 }, NOW, plainStyle);
+  expect(lines).toContain('  broken     2 custom node files: see the log');
 });

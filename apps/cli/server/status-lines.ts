@@ -10,7 +10,7 @@ export function statusLines(status: Status, now: number, style: Style): readonly
 }
 
 function serverLines(status: Status, style: Style): readonly string[] {
-  const { state, folder, url, pid, version, uptime_s, log, nodes_loaded, presets_loaded } = status;
+  const { state, folder, url, pid, version, uptime_s, log, nodes_loaded, presets_loaded, broken_nodes } = status;
   if (state === 'stopped') {
     return [`${style.bad('stopped')}  no server runs on ${folder}: start one with "cdui start"`];
   }
@@ -20,6 +20,12 @@ function serverLines(status: Status, style: Style): readonly string[] {
     ['process', pid === null ? null : `${pid}${uptime_s === null ? '' : `, up ${duration(uptime_s)}`}`],
     ['version', version],
     ['catalogue', nodes_loaded === null ? null : `${nodes_loaded} nodes, ${presets_loaded ?? 0} presets`],
+    [
+      'broken',
+      broken_nodes
+        ? style.warn(`${broken_nodes} custom node ${broken_nodes === 1 ? 'file' : 'files'}: see the log`)
+        : null,
+    ],
     ['uses', useOf(status)],
     ['folder', folder],
     ['log', log],

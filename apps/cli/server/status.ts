@@ -20,6 +20,8 @@ export interface Status {
   readonly log: string;
   readonly nodes_loaded: number | null;
   readonly presets_loaded: number | null;
+  /** Custom node files that cannot be used. */
+  readonly broken_nodes: number | null;
   /** Of one processor, since the last look. */
   readonly cpu_percent: number | null;
   readonly memory_bytes: number | null;
@@ -50,6 +52,7 @@ export class StatusReader {
       uptime_s: uptimeOf(server?.started ?? null),
       nodes_loaded: null,
       presets_loaded: null,
+      broken_nodes: null,
       cpu_percent: null,
       memory_bytes: null,
       threads: null,
@@ -72,6 +75,7 @@ export class StatusReader {
       boot_id: health.boot_id,
       nodes_loaded: health.nodes_loaded ?? null,
       presets_loaded: health.presets_loaded ?? null,
+      broken_nodes: health.broken_nodes ?? null,
       runs,
     };
   }

@@ -1,7 +1,14 @@
 import type { Worker } from 'node:worker_threads';
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { CodedError } from '@cdui/protocol';
-import type { CatalogCall, CatalogCalls, CatalogRequest, CatalogResponse, CatalogThreadData } from './messages';
+import type {
+  CatalogCall,
+  CatalogCalls,
+  CatalogNotice,
+  CatalogRequest,
+  CatalogResponse,
+  CatalogThreadData,
+} from './messages';
 import { startCatalogThread } from './start-thread';
 
 /**
@@ -10,6 +17,7 @@ import { startCatalogThread } from './start-thread';
  */
 @Injectable()
 export class CatalogClient implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger('nodes');
   private worker: Worker | null = null;
   private nextId = 1;
   private readonly pending = new Map<number, { resolve(answer: unknown): void; reject(error: Error): void }>();
@@ -53,8 +61,14 @@ export class CatalogClient implements OnModuleInit, OnApplicationShutdown {
     });
   }
 
+  private warn({ broken }: CatalogNotice): void {
+    for (const { file, message } of broken)
+      this.logger.warn({ msg: `Custom node file ${file} cannot be used: ${message}`, file });
+  }
+
   private listenTo(worker: Worker): Worker {
-    worker.on('message', (response: CatalogResponse) => {
+    worker.on('message', (response: CatalogResponse | CatalogNotice) => {
+      if ('broken' in response) return this.warn(response);
       const waiting = this.pending.get(response.id);
       this.pending.delete(response.id);
       if (response.ok) waiting?.resolve(response.answer);

@@ -93,6 +93,11 @@ export type CatalogResponse =
   | { readonly id: number; readonly ok: true; readonly answer: unknown }
   | { readonly id: number; readonly ok: false; readonly code: string; readonly message: string };
 
+/** What the thread says unasked: the folder's files that cannot be used, each time it has loaded them because they changed. */
+export interface CatalogNotice {
+  readonly broken: readonly BrokenFile[];
+}
+
 /** Folders the thread loads from. */
 export interface CatalogThreadData {
   readonly customNodesDir: string;

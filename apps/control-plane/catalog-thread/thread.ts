@@ -10,7 +10,7 @@ import {
   loadPresetFolder,
 } from '@cdui/nodes';
 import type { PresetRegistry } from '@cdui/node-sdk';
-import type { CatalogRequest, CatalogResponse, CatalogThreadData, CatalogueAnswer } from './messages';
+import type { CatalogNotice, CatalogRequest, CatalogResponse, CatalogThreadData, CatalogueAnswer } from './messages';
 import { prepareGraph, type Types } from './prepare-graph';
 import { readSubmission } from './read-submission';
 
@@ -24,7 +24,11 @@ class CatalogThread {
   constructor(private readonly data: CatalogThreadData) {
     this.folder = new CustomNodeFolder({ folder: data.customNodesDir, builtins: builtinNodes });
     [this.presets, this.answer] = this.describe();
-    this.folder.watch(() => ([this.presets, this.answer] = this.describe()));
+    this.tell();
+    this.folder.watch(() => {
+      [this.presets, this.answer] = this.describe();
+      this.tell();
+    });
   }
 
   handle(request: CatalogRequest): unknown {
@@ -34,6 +38,7 @@ class CatalogThread {
       case 'reload':
         this.folder.reload();
         [this.presets, this.answer] = this.describe();
+        this.tell();
         return this.answer;
       case 'prepare':
         return prepareGraph(request.args[0], this.types(), request.args[1] === true);
@@ -44,6 +49,12 @@ class CatalogThread {
       case 'blankSecrets':
         return scrubSecrets(request.args[0] as GraphFile, this.view()).graph;
     }
+  }
+
+  /** Whoever started the thread hears of broken files without asking. */
+  private tell(): void {
+    const notice: CatalogNotice = { broken: this.answer.broken };
+    parentPort?.postMessage(notice);
   }
 
   private types(): Types {

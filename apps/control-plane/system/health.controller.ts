@@ -23,6 +23,9 @@ class Health {
 
   @ApiProperty({ type: 'integer' })
   presets_loaded!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Files of the custom-node folder that cannot be used.' })
+  broken_nodes!: number;
 }
 
 class Alive {
@@ -45,13 +48,14 @@ export class HealthController {
   @ApiOperation({ summary: 'How the server is' })
   @ApiOkResponse({ type: Health })
   async read(): Promise<Health> {
-    const { definitions, presets } = await this.catalog.call('catalogue');
+    const { definitions, presets, broken } = await this.catalog.call('catalogue');
     return {
       status: this.boot.stopping ? 'stopping' : 'ok',
       version: this.boot.version,
       boot_id: this.boot.id,
       nodes_loaded: definitions.length,
       presets_loaded: presets.length,
+      broken_nodes: new Set(broken.map(({ file }) => file)).size,
     };
   }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunDetail, RunSubmitted } from '@cdui/protocol';
 import { WebSocket } from 'ws';
@@ -87,6 +87,19 @@ describe('the log of the server', () => {
       }
     },
   );
+
+  it('warns of limits that are ignored, and of custom node files that cannot be used, at the start and when they change', async () => {
+    server = await ServerProcess.start({ CODEFYUI_RUN_QUEUE_MAX_CONCURRENT: 'cpu=2,nonsense' }, (folder) => {
+      writeCustomNodes(folder, NODES);
+      writeFileSync(join(folder, 'data/custom_nodes/bad.js'), 'module.exports = (;');
+    });
+    await server.prints(/CODEFYUI_RUN_QUEUE_MAX_CONCURRENT: "nonsense" is ignored/);
+    await server.prints(/Custom node file bad\.js cannot be used/);
+    expect(await (await server.fetch('/api/health')).json()).toMatchObject({ broken_nodes: 1 });
+    writeFileSync(join(server.folder, 'data/custom_nodes/worse.js'), 'module.exports = 5;');
+    await server.prints(/Custom node file worse\.js cannot be used/);
+    expect(server.output).not.toContain('"cpu=2" is ignored');
+  });
 
   it('is written to whoever reads it, and needs nobody', async () => {
     await start();

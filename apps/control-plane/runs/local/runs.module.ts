@@ -11,6 +11,7 @@ import {
 import type { Clock, EventStore, Ids, RunStore } from '@cdui/execution';
 import { OUTPUTS_FOLDER, OutputStore } from '@cdui/outputs';
 import { InProcessExecutor } from '@cdui/run-host/client';
+import { parseOverrides } from '@cdui/scheduling';
 import { CatalogClient } from '../../catalog-thread/catalog.client';
 import { SETTINGS, type Settings } from '../../config/settings';
 import { DatabaseModule } from '../../database/database.module';
@@ -116,6 +117,11 @@ function makeRunService(
   catalog: CatalogClient,
 ): RunService {
   const logger = new Logger('runs');
+  parseOverrides(settings.runQueueMaxConcurrent, (item) =>
+    logger.warn(
+      `CODEFYUI_RUN_QUEUE_MAX_CONCURRENT: "${item.slice(0, 100)}" is ignored: the form is DEVICE=NUMBER or WORKER/DEVICE=NUMBER, such as cuda:0=2`,
+    ),
+  );
   return new RunService({
     store,
     events,
