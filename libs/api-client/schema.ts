@@ -226,7 +226,7 @@ export interface paths {
     };
     /**
      * Readiness
-     * @description 503 while the node catalogue or the database does not answer, or the server stops.
+     * @description 503 while the node catalogue or the database does not answer, after a write that the database could not take (a full disk) until one succeeds, or while the server stops.
      */
     get: operations['health_ready'];
     put?: never;
@@ -692,6 +692,8 @@ export interface components {
       boot_id: string;
       nodes_loaded: number;
       presets_loaded: number;
+      /** @description Files of the custom-node folder that cannot be used. */
+      broken_nodes: number;
     };
     Alive: {
       /** @enum {string} */

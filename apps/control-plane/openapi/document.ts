@@ -5,6 +5,7 @@ import { SessionToken } from '../auth/session-token';
 import { CatalogClient } from '../catalog-thread/catalog.client';
 import { SETTINGS } from '../config/settings';
 import { version } from '../config/version';
+import { Database } from '../database/database';
 import { ConsoleLogs } from '../events/console-logs';
 import { EventLog } from '../events/event-log';
 import { ExampleFolder } from '../examples/example-folder';
@@ -25,6 +26,8 @@ const NEEDED: readonly (symbol | Type | (abstract new () => unknown))[] = [
   Boot,
   CatalogClient,
   ConsoleLogs,
+  // Its constructor is its own.
+  Database as unknown as Type,
   EventLog,
   ExampleFolder,
   GraphFolder,
