@@ -46,6 +46,11 @@ export class Database {
     return this.writer.failure;
   }
 
+  /** How many writes were asked for so far. */
+  get writes(): number {
+    return this.writer.writes;
+  }
+
   /** Durable when it resolves; see `Writer`. */
   write<T>(work: Write<T>): Promise<T> {
     return this.writer.write(work);

@@ -39,6 +39,24 @@ describe('rows of runs that come at once', () => {
     expect((await store.get(idOf(3)))?.name).toBe('the first');
   });
 
+  it('keep their place among other writes when one of them cannot be stored', async () => {
+    const twice = [store.insert(newRun(idOf(1), 1)), store.insert(newRun(idOf(1), 2))];
+    const marked = store.requeue(idOf(1));
+    const started = store.start(idOf(1), { at: 5, workerId: null, devices: ['cpu'] });
+    const early = store.start(idOf(2), { at: 5, workerId: null, devices: ['cpu'] });
+    const late = store.insert(newRun(idOf(2), 3));
+    const results = await Promise.allSettled([...twice, marked, started, early, late]);
+    expect(results).toMatchObject([
+      { status: 'fulfilled' },
+      { reason: { code: 'storage_failed' } },
+      { value: false },
+      { value: true },
+      { value: false },
+      { status: 'fulfilled' },
+    ]);
+    expect([(await store.get(idOf(1)))?.queueSeq, (await store.get(idOf(2)))?.status]).toEqual([1, 'queued']);
+  });
+
   it('are text in the database, whether they came as text or as bytes', async () => {
     const graph = '{"name":"Größe \u{1F600}","nodes":[]}';
     await Promise.all([

@@ -88,6 +88,7 @@ export class Writer {
   private working: Promise<void> | null = null;
   private closed = false;
   private commits = 0;
+  private asked = 0;
   private failed: CodedError | null = null;
   private nextLogCheck = 0;
   private readonly busyTimeoutMs: number;
@@ -128,6 +129,7 @@ export class Writer {
     if (this.closed) {
       return Promise.reject(new CodedError('storage_closed', 'The database is closed: the server is stopping'));
     }
+    this.asked += 1;
     return new Promise<T>((resolve, reject) => {
       this.queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
       this.working ??= this.workOff();
@@ -137,6 +139,11 @@ export class Writer {
   /** Why the last write that was to be stored was not; null once another one was. */
   get failure(): CodedError | null {
     return this.failed;
+  }
+
+  /** How many writes were asked for so far: tells whether one was since. */
+  get writes(): number {
+    return this.asked;
   }
 
   /** Writes that wait for their commit. */
