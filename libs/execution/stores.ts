@@ -92,8 +92,8 @@ export interface RunStore {
   provenance(id: string): Promise<readonly NodeRecord[]>;
   /** Removes an ended run with all that is stored about it. @returns whether there was one that had ended */
   delete(id: string): Promise<boolean>;
-  /** Ids of ended runs beyond the newest `keep`, the oldest first; at most `limit` of them. */
-  surplus(keep: number, limit: number): Promise<readonly string[]>;
+  /** Ids of ended runs beyond the newest `keep` that ended at `until` or before, the oldest first; at most `limit` of them. */
+  surplus(keep: number, limit: number, until: number): Promise<readonly string[]>;
 
   get(id: string): Promise<RunRecord | null>;
   graph(id: string): Promise<string | null>;

@@ -91,8 +91,8 @@ export class SqliteRunStore implements RunStore {
     return deleted;
   }
 
-  async surplus(keep: number, limit: number): Promise<readonly string[]> {
-    const rows = await this.database.all<{ id: string }>(RUNS.surplus, [keep, limit]);
+  async surplus(keep: number, limit: number, until: number): Promise<readonly string[]> {
+    const rows = await this.database.all<{ id: string }>(RUNS.surplus, [keep, limit, until]);
     return rows.map(({ id }) => id);
   }
 

@@ -214,6 +214,13 @@ describe('RunService', () => {
       await settle();
       ids.push(id);
     }
+    // Somebody may still wait to read how they ended.
+    expect(world.removed).toEqual([]);
+    world.clock.advance(59_000);
+    await settle();
+    expect(world.removed).toEqual([]);
+    world.clock.advance(61_000);
+    await settle();
     expect(world.removed).toEqual(ids.slice(0, 3));
     expect((await world.service.list({ limit: 50, offset: 0 })).runs.map(({ id }) => id)).toEqual([ids[4], ids[3]]);
   });

@@ -217,6 +217,7 @@ export class RunService extends Runs {
   async shutdown(graceMs: number): Promise<number> {
     this.stopping = true;
     this.slots.close();
+    this.retention.close();
     for (const live of [...this.live.values()]) live.post({ type: 'shutdown' });
     if (this.live.size > 0) {
       await new Promise<void>((resolve) => {

@@ -211,11 +211,12 @@ class MemoryRunStore implements RunStore {
     });
   }
 
-  surplus(keep: number, limit: number): Promise<readonly string[]> {
+  surplus(keep: number, limit: number, until: number): Promise<readonly string[]> {
     return this.database.read(({ runs }) => {
       const ended = [...runs.values()].map(({ record }) => record).filter(({ status }) => isTerminal(status));
       ended.sort((a, b) => a.finishedAt! - b.finishedAt! || a.queueSeq - b.queueSeq);
-      return ended.slice(0, Math.max(0, Math.min(limit, ended.length - keep))).map(({ id }) => id);
+      const surplus = ended.slice(0, Math.max(0, Math.min(limit, ended.length - keep)));
+      return surplus.filter(({ finishedAt }) => finishedAt! <= until).map(({ id }) => id);
     });
   }
 

@@ -249,11 +249,12 @@ export function describeStores(name: string, open: () => Promise<OpenStores>): v
 
       it('name the ended runs beyond those that are kept, the oldest first', async () => {
         await runs.end('d4', ['queued'], ending('failed'), 70);
-        expect(await runs.surplus(3, 10)).toEqual([]);
-        expect(await runs.surplus(9, 10)).toEqual([]);
-        expect(await runs.surplus(1, 10)).toEqual(['c3', 'a1']);
-        expect(await runs.surplus(0, 2)).toEqual(['c3', 'a1']);
-        expect(await runs.surplus(0, 10)).toEqual(['c3', 'a1', 'd4']);
+        expect(await runs.surplus(3, 10, 99)).toEqual([]);
+        expect(await runs.surplus(9, 10, 99)).toEqual([]);
+        expect(await runs.surplus(1, 10, 99)).toEqual(['c3', 'a1']);
+        expect(await runs.surplus(0, 2, 99)).toEqual(['c3', 'a1']);
+        expect(await runs.surplus(0, 10, 70)).toEqual(['c3', 'a1', 'd4']);
+        expect(await runs.surplus(0, 10, 69)).toEqual(['c3', 'a1']);
       });
     });
 

@@ -44,7 +44,7 @@ export const RUNS = {
     ON CONFLICT DO UPDATE SET value = max(value, excluded.value)`,
   delete: `DELETE FROM exec_runs WHERE id = ?1 AND ${ENDED}`,
   purge: `INSERT INTO exec_run_purges (run_id) VALUES (?1) ON CONFLICT DO NOTHING`,
-  surplus: `SELECT id FROM exec_runs INDEXED BY exec_runs_ended WHERE ${ENDED} ORDER BY finished_at, queue_seq
+  surplus: `SELECT id FROM exec_runs INDEXED BY exec_runs_ended WHERE ${ENDED} AND finished_at <= ?3 ORDER BY finished_at, queue_seq
     LIMIT max(0, min(?2, (SELECT count(*) FROM exec_runs INDEXED BY exec_runs_ended WHERE ${ENDED}) - ?1))`,
   get: `SELECT ${RUN_COLUMNS} FROM exec_runs WHERE id = ?1`,
   graph: `SELECT graph_snapshot FROM exec_runs WHERE id = ?1`,
