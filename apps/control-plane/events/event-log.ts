@@ -39,6 +39,9 @@ export abstract class EventLog {
   /** Events after the cursor, at most `limit` and about `capBytes` of payload; recent ones come from memory. */
   abstract read(runId: string, after: number, limit: number, capBytes: number): Promise<EventPage>;
 
+  /** The newest event's cursor; 0 when there is none. */
+  abstract newest(runId: string): Promise<number>;
+
   /**
    * Resolves when there may be events after the cursor, when the run has no more to say, or after `ms`; rejects never, and at once when the
    * signal is or gets aborted. Costs the writer nothing but waking up the reader.

@@ -72,6 +72,10 @@ export class StoredEventLog extends EventLog {
     return settled ? this.shared.page(`${runId} ${after} ${limit} ${capBytes}`, read) : read();
   }
 
+  newest(runId: string): Promise<number> {
+    return this.parts.events.lastCursor(runId);
+  }
+
   async wait(runId: string, after: number, ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return;
     const kept = this.keep(runId);

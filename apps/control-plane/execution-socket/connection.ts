@@ -114,6 +114,8 @@ export class ExecutionConnection {
 
   private async attach(runId: string, cursor: number): Promise<void> {
     const { status } = await this.parts.runs.state(runId);
+    const newest = cursor > 0 ? await this.parts.log.newest(runId) : 0;
+    if (cursor > newest) throw beyond(runId, cursor, newest);
     await this.follow(runId, cursor, status);
   }
 
@@ -191,6 +193,12 @@ function errorFrame({ message, code, params }: CodedError): ControlFrame {
 
 function rejection({ message, code, params }: CodedError): ControlFrame {
   return { type: 'execution_error', error: message, rejected: true, code, params };
+}
+
+/** Nothing can have been shown up to there: whoever waits from there on would miss what comes before. */
+function beyond(runId: string, cursor: number, newest: number): CodedError {
+  const message = `The cursor ${cursor} is beyond the newest event of run ${runId}: attach with ${newest}, or with 0 to see all`;
+  return new CodedError('cursor_beyond_newest', message, { run_id: runId, cursor, newest });
 }
 
 function deleted(runId: string): CodedError {

@@ -5,6 +5,7 @@ import type { RunEventsPage } from '@cdui/protocol';
 import { graphOf, writeCustomNodes } from '../testing/custom-nodes';
 import { type Frame, SocketClient } from '../testing/socket-client';
 import { TestServer } from '../testing/test-server';
+import { EventLog } from '../events/event-log';
 import { WrittenRun } from '../testing/written-run';
 import { ExecutionSocket } from './execution-socket';
 
@@ -182,6 +183,7 @@ describe('following', () => {
     const [early, late] = [await open(), await open()];
     early.ask('attach', { run_id: run.id });
     await run.texts(100, 10);
+    await server.server.app.get(EventLog).flush();
     late.ask('attach', { run_id: run.id, cursor: 50 });
     await run.texts(100, 10);
     await run.end();
@@ -207,11 +209,25 @@ describe('following', () => {
     expect(client.events).toHaveLength(2);
   });
 
+  it('refuses a cursor that no event has yet, and says which is the newest', async () => {
+    const run = await written();
+    await run.texts(2, 10);
+    await run.end();
+    const client = await open();
+    client.ask('attach', { run_id: run.id, cursor: 1_000 });
+    expect(await client.of('error')).toMatchObject({
+      code: 'cursor_beyond_newest',
+      params: { cursor: 1_000, newest: 4 },
+    });
+    client.ask('attach', { run_id: run.id, cursor: 4 });
+    expect(await client.of('attached')).toMatchObject({ cursor: 4, status: 'succeeded' });
+  });
+
   it('says so when the run is deleted', async () => {
     const run = await written();
     await run.end();
     const client = await open();
-    client.ask('attach', { run_id: run.id, cursor: 1_000 });
+    client.ask('attach', { run_id: run.id });
     await client.of('attached');
     expect((await server.send('DELETE', `/api/runs/${run.id}`)).status).toBe(200);
     client.ask('attach', { run_id: run.id });

@@ -44,10 +44,15 @@ export class EventsController {
     let page = await this.page(id, cursor, limit);
     if (page.events.length === 0 && wait > 0 && state.active) {
       const { signal, over } = patience(response, this.boot);
-      await this.log.wait(id, cursor, wait * 1000, signal);
+      const deadline = performance.now() + wait * 1000;
+      // Who is told of an event that is not after the cursor waits on.
+      for (let left = wait * 1000; left > 0; left = deadline - performance.now()) {
+        await this.log.wait(id, cursor, left, signal);
+        state = await this.runs.state(id);
+        page = await this.page(id, cursor, limit);
+        if (page.events.length > 0 || !state.active || signal.aborted) break;
+      }
       over();
-      state = await this.runs.state(id);
-      page = await this.page(id, cursor, limit);
     }
     return pageText(id, state, page);
   }

@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import type { RunArtifacts, RunDetail, RunEventsPage, RunList, RunMetrics, RunSubmitted } from '@cdui/protocol';
 import { ConsoleLogs } from '../events/console-logs';
+import { EventLog } from '../events/event-log';
 import { graphOf, writeCustomNodes } from '../testing/custom-nodes';
 import { type Answer, TestServer } from '../testing/test-server';
 import { WrittenRun } from '../testing/written-run';
@@ -45,6 +46,18 @@ async function ended(id: string): Promise<RunDetail> {
 }
 
 describe('a run', () => {
+  it('keeps who waits for an event that is far away waiting until it ends', async () => {
+    const run = await WrittenRun.begin(server, 'e'.repeat(32));
+    const answer = server.get(`/api/runs/${run.id}/events?cursor=1000&wait=30`);
+    for (let round = 0; round < 3; round++) {
+      await run.texts(1, 10);
+      await server.server.app.get(EventLog).flush();
+      await server.get(`/api/runs/${run.id}/events?cursor=0`);
+    }
+    await run.end();
+    expect((await answer).json).toMatchObject({ active: false, status: 'succeeded', events: [] });
+  });
+
   it('is submitted, followed to its end, listed, and shown with its graph', async () => {
     const id = await submit('Give', { seed: 7 });
     const run = await ended(id);
