@@ -29,6 +29,23 @@ const stored: readonly RunEvent[] = recordedRun.flatMap((message, index): RunEve
   }
 });
 
+/** What stands in place of a text that was too large to store. */
+const elidedText = {
+  cursor: 1,
+  type: 'node_status',
+  payload: {
+    node_id: 'n',
+    status: 'completed',
+    outputs: [{ output_kind: 'text', elided: true, bytes: 2_097_152, cap_bytes: 131_072 }],
+  },
+  ts: new Date(START).toISOString(),
+};
+
+it('says where a text is that was too large to store', () => {
+  const [, line] = new EventLines(plainStyle).lines(elidedText);
+  expect(line).toBe('  ... 2.0 MiB of text: the run\'s log has it ("cdui runs logs ID")');
+});
+
 /** Events whose parts may be anything that JSON can hold, the words that matter among it. */
 const anything = fc.oneof(fc.jsonValue(), fc.constantFrom('node', 'text', 'batch', 'epoch', 'config'));
 const anyOf = (...keys: string[]) =>

@@ -5,6 +5,7 @@ import type { Style } from '../graph-run/style';
 import { describeSummary, duration } from '../graph-run/summary';
 import { TrainingProgress } from '../graph-run/training';
 import { cut, printable, textOf } from '../terminal/table';
+import { bytes } from '../terminal/units';
 
 /** What ports carry is cut to about a line: the whole of it is in the events. */
 const REMARK = 120;
@@ -138,9 +139,12 @@ function summaries(outputs: Entries): readonly string[] {
 }
 
 function texts(outputs: Entries): readonly string[] {
-  return outputs.flatMap((entry) =>
-    entry.output_kind === 'text' && 'text' in entry
-      ? textOf(entry.text).replace(/\n$/, '').split('\n').map(printable)
-      : [],
-  );
+  return outputs.flatMap((entry) => {
+    if (entry.output_kind !== 'text') return [];
+    if (isElided(entry))
+      return [
+        `... ${typeof entry.bytes === 'number' ? bytes(entry.bytes) : 'more'} of text: the run's log has it ("cdui runs logs ID")`,
+      ];
+    return 'text' in entry ? textOf(entry.text).replace(/\n$/, '').split('\n').map(printable) : [];
+  });
 }

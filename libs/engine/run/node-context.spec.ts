@@ -127,6 +127,17 @@ describe('what a node may call', () => {
     expect([...observer.metrics, ...observer.artifacts, ...observer.warnings]).toEqual([]);
   });
 
+  it('says how much of a long log only the console has', async () => {
+    const { observer } = await runNode(({ log }) => {
+      for (let line = 0; line < 9_000; line++) log(`line ${line}`.padEnd(15, '.'));
+      log('two\nlines');
+    });
+    const [entry] = observer.last('n')?.outputs ?? [];
+    const lines = (entry as { text: string }).text.split('\n');
+    expect(lines.at(-2)).toBe(`line ${lines.length - 2}`.padEnd(15, '.'));
+    expect(lines.at(-1)).toBe(`... ${9_000 - (lines.length - 1) + 2} more lines: the run's log has them`);
+  });
+
   it('refuses facts of an early stop that are no data', async () => {
     const { result } = await runNode(() => interrupted({}, { loop }));
     expect(result.error).toContain('called interrupted(...) with a wrong "facts"');

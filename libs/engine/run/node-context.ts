@@ -8,7 +8,7 @@ import { hold, release } from './handles';
 import type { RunEnvironment } from './run-environment';
 import { deriveSeed } from './seeds';
 
-/** Characters of a node's log that its report carries; the console gets all of it. */
+/** Characters of a node's log after which its report carries no more; the console gets all of it. */
 const REPORTED_LOG = 64 * 1024;
 
 /** What a node may call; bound, so that it may also take them out of the context: `execute({ scope, log }, ...)`. */
@@ -32,6 +32,8 @@ export class ExecutionContext implements NodeContext {
   private readonly borrowed: Handle[] = [];
   private readonly check: ReportCheck;
   private logged = '';
+  /** Lines that only the console has. */
+  private moreLines = 0;
   private told = false;
   private listens = false;
 
@@ -95,6 +97,7 @@ export class ExecutionContext implements NodeContext {
   log(said: string): void {
     const text = this.check.log(said);
     if (this.logged.length < REPORTED_LOG) this.logged += this.logged === '' ? text : `\n${text}`;
+    else this.moreLines += text.split('\n').length;
     this.run.reports.console(`${text}\n`);
   }
 
@@ -159,8 +162,9 @@ export class ExecutionContext implements NodeContext {
 
   /** What the node showed, its log first; at last where it stopped, if it stopped early. */
   entries({ interrupted }: NodeResult): readonly OutputEntry[] {
-    const shown =
-      this.logged === '' ? this.shown : [{ output_kind: 'text', text: this.logged } as const, ...this.shown];
+    const more = this.moreLines === 0 ? '' : `\n... ${this.moreLines} more lines: the run's log has them`;
+    const log = { output_kind: 'text', text: `${this.logged}${more}` } as const;
+    const shown = this.logged === '' ? this.shown : [log, ...this.shown];
     if (!interrupted) return shown;
     this.check.interrupted(interrupted);
     return [...shown, { output_kind: 'progress', progress: { event: 'interrupted', ...interrupted } }];
