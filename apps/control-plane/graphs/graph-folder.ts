@@ -137,10 +137,10 @@ async function linkNew(draft: string, path: string, name: string, file: string):
     await link(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new CodedError('graph_exists', `There is a graph in ${file} already: choose another name, or overwrite it`, {
-      name,
-      file,
-    });
+    // Then the other graph may have another name altogether.
+    const shared = file === `${name.trim()}.json` ? '' : ' (in files, all but A-Z, a-z, 0-9, _ and - becomes _)';
+    const message = `There is a graph in ${file}${shared} already: choose another name, or overwrite it`;
+    throw new CodedError('graph_exists', message, { name, file });
   }
 }
 

@@ -48,6 +48,16 @@ describe('saved graphs', () => {
     ]);
   });
 
+  it('explain themselves when another name has the same file', async () => {
+    await server.post('/api/graph/save', { graph, name: '日本' });
+    const { status, json } = await server.post('/api/graph/save', { graph, name: '中国' });
+    expect([status, (json as { detail: { message: string } }).detail.message]).toEqual([
+      409,
+      'There is a graph in __.json (in files, all but A-Z, a-z, 0-9, _ and - becomes _) already: choose another name, or overwrite it',
+    ]);
+    await server.send('DELETE', `/api/graph/${encodeURIComponent('日本')}`);
+  });
+
   it('may be sent as the whole body, with their own name', async () => {
     expect((await server.post('/api/graph/save', { ...graph, name: 'whole' })).json).toMatchObject({ name: 'whole' });
   });
