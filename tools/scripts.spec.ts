@@ -122,6 +122,15 @@ describe('scripts in a fresh clone', () => {
     expect(await end).toMatchObject({ code: 130, stdout: '' });
   });
 
+  it('end an install that is interrupted before the script goes on after starting it', async () => {
+    project.npm(`trap '' INT TERM; echo installing >&2; while true; do sleep 0.05; done`);
+    const child = project.startWith(['--require', join(__dirname, 'testing/slow-spawn.cjs')], 'demo');
+    const end = finished(child);
+    await said(child.stderr, '\ninstalling');
+    child.kill('SIGINT');
+    expect(await end).toMatchObject({ code: 130, stdout: '' });
+  });
+
   it('install once when two start at the same time', async () => {
     project.npm('sleep 0.5');
     const both = await Promise.all([project.run('demo', '1'), project.run('demo', '2')]);

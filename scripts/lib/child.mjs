@@ -22,7 +22,6 @@ export class Exit extends Error {
  */
 export function runChild(command, args, { graceMs, ...options } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: 'inherit', ...options });
     let interrupted = false;
     let killing;
     const startGrace = () => {
@@ -44,11 +43,13 @@ export function runChild(command, args, { graceMs, ...options } = {}) {
     };
     const onTerminate = () => pass('SIGTERM');
     const onHangup = () => pass('SIGHUP');
+    // Before the program starts: a signal in between would end this process alone and leave the program to itself.
     process.on('SIGINT', onInterrupt).on('SIGTERM', onTerminate).on('SIGHUP', onHangup);
     const done = () => {
       clearTimeout(killing);
       process.off('SIGINT', onInterrupt).off('SIGTERM', onTerminate).off('SIGHUP', onHangup);
     };
+    const child = spawn(command, args, { stdio: 'inherit', ...options });
     child.once('error', (error) => {
       done();
       reject(new Exit(1, `Cannot run ${command}: ${error.message}`));

@@ -52,8 +52,13 @@ export class Project {
   }
 
   start(...args: string[]): ChildProcess {
+    return this.startWith([], ...args);
+  }
+
+  /** Starts a script with options of Node's own, which the programs it starts do not get. */
+  startWith(options: readonly string[], ...args: string[]): ChildProcess {
     const path = `${join(this.root, 'bin')}${delimiter}${process.env['PATH']}`;
-    return spawn(process.execPath, ['scripts/run.cjs', ...args], {
+    return spawn(process.execPath, [...options, 'scripts/run.cjs', ...args], {
       cwd: this.root,
       env: { ...process.env, PATH: path },
       stdio: ['ignore', 'pipe', 'pipe'],
