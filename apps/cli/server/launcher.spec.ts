@@ -70,6 +70,16 @@ describe('cdui start, status and stop', () => {
     taken.close();
   });
 
+  it('says that the database is of another program, ends, and leaves the file as it was', async () => {
+    mkdirSync(join(place.data, 'data'), { recursive: true });
+    const file = join(place.data, 'data', 'codefyui.db');
+    writeFileSync(file, 'dear diary'.repeat(1000));
+    const { code, out, err } = await place.cdui('start');
+    expect({ code, out, address: place.address }).toEqual({ code: 1, out: '', address: null });
+    expect(err).toMatch(/did not start: it ended with 1\. It said:\n[^]*codefyui\.db/);
+    expect(readFileSync(file, 'utf8')).toBe('dear diary'.repeat(1000));
+  });
+
   it('starts again after the server was killed, whatever it left behind', async () => {
     await place.cdui('start');
     const killed = place.address!;
