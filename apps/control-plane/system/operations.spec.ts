@@ -1,4 +1,6 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunDetail, RunSubmitted } from '@cdui/protocol';
 import { WebSocket } from 'ws';
@@ -131,6 +133,42 @@ describe('figures for Prometheus', () => {
     expect(text).toMatch(/nodejs_eventloop_lag_p99_seconds \d/);
     expect(text).toContain('codefyui_execution_sockets 0\n');
     expect(text).not.toContain(waiting);
+  });
+});
+
+describe('a disk that is full', () => {
+  const namespace = ['unshare', '--user', '--map-root-user', '--mount'];
+  const mayMount = spawnSync(namespace[0]!, [...namespace.slice(1), 'true']).status === 0;
+
+  (mayMount ? it : it.skip)('makes the server not ready, until a write succeeds again', async () => {
+    const disk = mkdtempSync(join(tmpdir(), 'cdui-disk-'));
+    const mounted = ['sh', '-c', `mount -t tmpfs -o size=4m tmpfs "$0" && exec "$@"`, disk];
+    server = await ServerProcess.start(
+      { CODEFYUI_DB_PATH: join(disk, 'codefyui.db') },
+      (folder) => writeCustomNodes(folder, NODES),
+      [...namespace, ...mounted],
+    );
+    const ready = async (): Promise<number> => (await server.fetch('/api/health/ready')).status;
+    // Of some size: what SQLite has room for already takes small ones.
+    const submitted = (): Promise<Response> =>
+      server.fetch('/api/runs', { method: 'POST', body: { graph: graphOf('Give', { key: 'x'.repeat(300_000) }) } });
+    expect(await ready()).toBe(200);
+    const ballast = server.seen(join(disk, 'ballast'));
+    const fill = (): void => {
+      for (;;) appendFileSync(ballast, Buffer.alloc(4096));
+    };
+    expect(fill).toThrow(/ENOSPC/);
+
+    let answer = await submitted();
+    for (let tries = 0; answer.ok && tries < 20; tries++) answer = await submitted();
+    expect([answer.status, await answer.json()]).toMatchObject([503, { detail: { code: 'storage_failed' } }]);
+    expect(await ready()).toBe(503);
+    expect((await server.fetch('/api/health/live')).status).toBe(200);
+
+    rmSync(ballast);
+    expect((await submitted()).status).toBe(200);
+    expect(await ready()).toBe(200);
+    rmSync(disk, { recursive: true });
   });
 });
 

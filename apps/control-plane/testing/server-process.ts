@@ -19,14 +19,16 @@ export class ServerProcess {
     this.ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
   }
 
-  /** Resolves when it answers. */
+  /** Resolves when it answers; `through` is a command that becomes the one that follows it. */
   static async start(
     env: Readonly<Record<string, string>> = {},
     prepare: (folder: string) => void = () => undefined,
+    through: readonly string[] = [],
   ): Promise<ServerProcess> {
     const folder = mkdtempSync(join(tmpdir(), 'cdui-process-'));
     prepare(folder);
-    const child = spawn(process.execPath, [entryPath('apps/control-plane/main')], {
+    const [program, ...args] = [...through, process.execPath, entryPath('apps/control-plane/main')];
+    const child = spawn(program, args, {
       env: { ...process.env, CODEFYUI_PORT: '0', CODEFYUI_USER_DATA_DIR: folder, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       // A core file, should there be one, lies where a test can see it.
@@ -43,6 +45,11 @@ export class ServerProcess {
       if (this.child.exitCode !== null || this.child.signalCode !== null) throw new Error(`It ended: ${this.output}`);
       await Promise.race([once(this.child.stdout!, 'data'), once(this.child.stderr!, 'data'), this.ended]);
     }
+  }
+
+  /** Where a path of the server's own mounts lies for others. */
+  seen(path: string): string {
+    return join(`/proc/${this.child.pid}/root`, path);
   }
 
   get url(): string {
