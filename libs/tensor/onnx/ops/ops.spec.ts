@@ -63,9 +63,9 @@ describe('elementwise gradients', () => {
     test(op, async () => {
       await fc.assert(
         fc.asyncProperty(pairOfShapes, seed, async ([a, b], s) => {
-          // Distinct values in both, and denominators away from zero.
+          // Denominators away from zero; odd against even multiples of 0.05, so that no difference crosses a tie.
           const left = op === 'maximum' || op === 'minimum' ? apart(a, s) : smooth(a, s);
-          const right = op === 'maximum' || op === 'minimum' ? apart(b, s + 1, 0.13) : smooth(b, s + 1, 0.6, 2);
+          const right = op === 'maximum' || op === 'minimum' ? apart(b, s + 1, 0.2) : smooth(b, s + 1, 0.6, 2);
           await check(op, op === 'lerp' ? { weight: 0.3 } : op === 'add' || op === 'sub' ? { alpha: 1.5 } : {}, [
             left,
             right,
