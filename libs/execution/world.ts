@@ -1,12 +1,4 @@
-/** Time, as the program sees it: the one place that runs, scheduler and recovery get it from, so that a simulation can turn it. */
-export interface Clock {
-  /** Milliseconds since the epoch. May jump. */
-  now(): number;
-  /** Milliseconds on a clock that never goes back. */
-  monotonic(): number;
-  /** Calls back once, after at least that many milliseconds. Returns how to take it back. */
-  after(ms: number, then: () => void): () => void;
-}
+export type { Clock, Random } from '@cdui/protocol';
 
 /** Names for what is new. */
 export interface Ids {

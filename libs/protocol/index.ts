@@ -1,6 +1,8 @@
 export * from './canonical-json';
 export * from './canvas-submission';
 export * from './checks';
+export * from './clock';
+export * from './device-facts';
 export * from './errors';
 export * from './events';
 export * from './graph';
@@ -13,3 +15,4 @@ export * from './run-view';
 export * from './statuses';
 export * from './submission';
 export * from './target';
+export * from './worker';

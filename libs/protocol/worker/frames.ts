@@ -1,0 +1,275 @@
+import type { DeviceFacts } from '../device-facts';
+import type {
+  ArtifactPayload,
+  InnerNodeStatusPayload,
+  MetricPoint,
+  NodeStatusPayload,
+  WarningPayload,
+} from '../events';
+import type { GraphFile } from '../graph';
+import type { RunOptions } from '../run-options';
+import type { RunOutcome } from '../run-host';
+import type { RunStorage } from './storage';
+
+/*
+ * The frames of /ws/worker. Each is one JSON object whose first member is `type`; several may share a message as an array. A field that a peer
+ * does not know is ignored by it, and so is a frame; what is optional is used only when both sides list its capability.
+ */
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The first frame of a connection, and again when what it says changed. */
+export interface HelloFrame {
+  readonly type: 'hello';
+  readonly name: string;
+  /** Of the program; both ends run the same one. */
+  readonly version: string;
+  readonly protocol_version: number;
+  readonly capabilities: readonly string[];
+  /** SHA-256 of the system's own name for the machine; null where it has none. Self-reported. */
+  readonly machine_id: string | null;
+  /** Operating system and processor, such as `linux-x64`. */
+  readonly platform: string;
+  readonly devices: readonly DeviceFacts[];
+  /** Labels of shared folders. */
+  readonly mounts: readonly string[];
+  /** What results may depend on; null when it could not be found out. */
+  readonly fingerprint: Json | null;
+  /** SHA-256 of the canonical JSON of the node catalogue; null when it could not be loaded. */
+  readonly catalog_hash: string | null;
+  readonly node_types: readonly string[];
+  /** Type -> SHA-256 of the canonical JSON of its definition. */
+  readonly node_type_hashes: Readonly<Record<string, string>>;
+  readonly one_shot?: boolean;
+  readonly one_shot_run_id?: string;
+  readonly instance_id?: string;
+  /** Registers as `<name>.<instance>`. */
+  readonly instance?: string;
+}
+
+/** Every `welcome.heartbeat_s` seconds. */
+export interface HeartbeatFrame {
+  readonly type: 'heartbeat';
+  readonly devices: readonly DeviceFacts[];
+  /** Ids of runs that it executes. */
+  readonly running: readonly string[];
+}
+
+/** After every welcome, before anything else: all the runs that the agent still has. A run that is not among them is lost there. */
+export interface RunAliveFrame {
+  readonly type: 'run_alive';
+  readonly runs: readonly {
+    readonly run_id: string;
+    readonly attempt: number;
+    /** The newest frame of the run that the agent has; 0 when there is none. */
+    readonly last_seq: number;
+  }[];
+}
+
+/** What every numbered frame of a run carries. */
+export interface RunFrameHead {
+  readonly run_id: string;
+  /** Repeats `assign.attempt`: frames of another attempt are refused. */
+  readonly attempt: number;
+  /** From 1, without gaps, for each attempt. */
+  readonly seq: number;
+}
+
+interface Timed {
+  /** Milliseconds since the run's start, on the subprocess's monotonic clock. */
+  readonly at_ms: number;
+}
+
+/** The graph begins to execute. */
+export interface RunStartedFrame extends RunFrameHead {
+  readonly type: 'run_started';
+  /** What `CUDA_VISIBLE_DEVICES` holds there; null when the run sees no card. */
+  readonly visible_devices: string | null;
+  /** The run's name of each device -> the machine's, such as `cuda:0` -> `cuda:2`. */
+  readonly device_aliases: Readonly<Record<string, string>>;
+}
+
+export interface EventFrame extends RunFrameHead, Timed {
+  readonly type: 'event';
+  readonly event:
+    | { readonly type: 'node_status'; readonly payload: NodeStatusPayload }
+    | { readonly type: 'inner_node_status'; readonly payload: InnerNodeStatusPayload };
+}
+
+export interface MetricsFrame extends RunFrameHead, Timed {
+  readonly type: 'metrics';
+  readonly points: readonly MetricPoint[];
+}
+
+export interface ArtifactFrame extends RunFrameHead, Timed {
+  readonly type: 'artifact';
+  readonly artifact: ArtifactPayload;
+}
+
+export interface WarningFrame extends RunFrameHead, Timed {
+  readonly type: 'warning';
+  readonly warning: WarningPayload;
+}
+
+/** Capability `run_facts`. */
+export interface RunFactsFrame extends RunFrameHead {
+  readonly type: 'run_facts';
+  /** `runtime`: what computes; `fingerprint`: the subprocess's own document. */
+  readonly facts: Json;
+}
+
+/** The last frame of an attempt; sent when the run's process tree is gone. */
+export interface RunFinishedFrame extends RunFrameHead {
+  readonly type: 'run_finished';
+  readonly outcome: RunOutcome;
+}
+
+/** Capability `console`. A part of the run's `output.log`, which is its own spool: it has no number and is not acknowledged. */
+export interface ConsoleFrame {
+  readonly type: 'console';
+  readonly run_id: string;
+  readonly attempt: number;
+  /** Where the part begins in the file, and how many bytes of it `text` stands for. */
+  readonly offset: number;
+  readonly bytes: number;
+  readonly text: string;
+}
+
+/** Capability `record_outputs`: a part of the answer to `fetch_output`. */
+export interface OutputAnswerFrame {
+  readonly type: 'output_answer';
+  readonly request_id: string;
+  /** HTTP status of the answer. */
+  readonly status: number;
+  /** A part of the JSON body; the parts in order make the whole. */
+  readonly body: string;
+  readonly final: boolean;
+}
+
+/** Frames of a run that are numbered, spooled and acknowledged. */
+export type NumberedFrame =
+  RunStartedFrame | EventFrame | MetricsFrame | ArtifactFrame | WarningFrame | RunFactsFrame | RunFinishedFrame;
+
+/** From the agent to the control plane. */
+export type AgentFrame = HelloFrame | HeartbeatFrame | RunAliveFrame | NumberedFrame | ConsoleFrame | OutputAnswerFrame;
+
+/** The agent may work: the answer to a `hello`. */
+export interface WelcomeFrame {
+  readonly type: 'welcome';
+  readonly worker_id: string;
+  readonly heartbeat_s: number;
+  /** How long a run that was asked to stop may go on, unless an assignment or `cancel` says otherwise. */
+  readonly grace_s: number;
+  readonly capabilities: readonly string[];
+  /** How long the control plane keeps the runs of a worker that went away. */
+  readonly resume_grace_s?: number;
+}
+
+/** The control plane will not have this agent; the connection is closed after it. */
+export interface RejectFrame {
+  readonly type: 'reject';
+  readonly code: string;
+  /** In English. */
+  readonly reason: string;
+  readonly params: Json;
+}
+
+export interface AssignFrame {
+  readonly type: 'assign';
+  readonly run_id: string;
+  /** From 1; higher when the run returned to the queue in between. */
+  readonly attempt: number;
+  /** With its secrets. */
+  readonly graph: GraphFile;
+  readonly options: RunOptions;
+  /** The first of `devices`, as the machine numbers them. */
+  readonly device: string;
+  readonly devices: readonly string[];
+  readonly storage: RunStorage;
+  /** The control plane's own policy, which the subprocess follows. */
+  readonly payload_cap_bytes: number;
+  readonly max_parallel_nodes: number;
+  readonly grace_s?: number;
+  /** Capability `memory_budget`: device -> bytes that the run may use there. */
+  readonly memory_budgets?: Readonly<Record<string, number>>;
+  readonly inputs?: Json;
+}
+
+export interface CancelFrame {
+  readonly type: 'cancel';
+  readonly run_id: string;
+  readonly attempt: number;
+  /** 0: at once. */
+  readonly grace_s?: number;
+}
+
+/** The agent takes no new runs, or takes them again; those it has go on. */
+export interface DrainFrame {
+  readonly type: 'drain';
+  readonly draining: boolean;
+}
+
+/** Capability `ack`: every frame of the attempt up to this one is durable. */
+export interface AckFrame {
+  readonly type: 'ack';
+  readonly run_id: string;
+  readonly attempt: number;
+  readonly seq: number;
+}
+
+/** Capability `console`: the agent sends what the run prints from this byte on, until it is asked for another. */
+export interface WantConsoleFrame {
+  readonly type: 'want_console';
+  readonly run_id: string;
+  readonly attempt: number;
+  readonly offset: number;
+}
+
+/** Capability `s3`: new credentials for a run that goes on. */
+export interface CredentialsFrame {
+  readonly type: 'credentials';
+  readonly run_id: string;
+  readonly attempt: number;
+  readonly credentials: Json;
+}
+
+/** Capability `record_outputs`: reads what a run recorded. Answered by `output_answer`. */
+export interface FetchOutputFrame {
+  readonly type: 'fetch_output';
+  readonly request_id: string;
+  readonly run_id: string;
+  /** Which of the reads of recorded outputs, such as `port` or `stats`. */
+  readonly read: string;
+  readonly query: Json;
+  /** How long the control plane waits. */
+  readonly wait_s: number;
+}
+
+export interface CancelFetchFrame {
+  readonly type: 'cancel_fetch';
+  readonly request_id: string;
+}
+
+/** Capability `record_outputs`: nobody will read them any more. */
+export interface DropOutputsFrame {
+  readonly type: 'drop_outputs';
+  readonly run_id: string;
+}
+
+/** From the control plane to the agent. */
+export type ServerFrame =
+  | WelcomeFrame
+  | RejectFrame
+  | AssignFrame
+  | CancelFrame
+  | DrainFrame
+  | AckFrame
+  | WantConsoleFrame
+  | CredentialsFrame
+  | FetchOutputFrame
+  | CancelFetchFrame
+  | DropOutputsFrame;
+
+export type AgentFrameType = AgentFrame['type'];
+export type ServerFrameType = ServerFrame['type'];
+export type NumberedFrameType = NumberedFrame['type'];
