@@ -2,4 +2,5 @@ export * from './catalogue';
 export * from './check-graph';
 export * from './client';
 export * from './host';
+export * from './providers';
 export * from './settings';

@@ -1,8 +1,1 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { programRoot } from '@cdui/host/entry';
-
-/** The program's version, from package.json. */
-export function version(): string {
-  return (JSON.parse(readFileSync(join(programRoot(), 'package.json'), 'utf8')) as { version: string }).version;
-}
+export { programVersion as version } from '@cdui/host/program-version';
