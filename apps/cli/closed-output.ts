@@ -1,5 +1,5 @@
+import { endNow } from '@cdui/host/end-now';
 import { EXIT } from './exit-codes';
-import { endNow } from './graph-run/end-now';
 
 /** Ends the program quietly, as a tool in a pipeline does, once nobody reads what it writes any more (`cdui ... | head`). */
 export function endWithReader(...streams: readonly NodeJS.WriteStream[]): void {

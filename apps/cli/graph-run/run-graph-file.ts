@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { basename, extname, resolve } from 'node:path';
+import { endNow } from '@cdui/host/end-now';
 import { programRoot } from '@cdui/host/entry';
 import type { GraphFile, RunOutcome } from '@cdui/protocol';
 import { EXIT } from '../exit-codes';
 import { runOptions } from './arguments';
 import type { GraphRunArguments } from './arguments';
-import { endNow } from './end-now';
 import { chooseFolders } from './folders';
 import { onInterrupts } from './interrupts';
 import { JsonView } from './json-view';

@@ -1,6 +1,6 @@
+import { endNow } from '@cdui/host/end-now';
 import { Api } from '../client/api';
 import { EXIT } from '../exit-codes';
-import { endNow } from '../graph-run/end-now';
 import { onInterrupts } from '../graph-run/interrupts';
 import { followRun, isGone } from './follow-run';
 import { readGraph } from './read-graph';

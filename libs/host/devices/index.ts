@@ -1,0 +1,2 @@
+export * from './device-inventory';
+export { NvidiaCards, nvmlLibrary } from './nvidia-cards';
