@@ -18,27 +18,24 @@ const device = is.shape({
 });
 const devices = is.listOf(device, 256);
 const names = is.listOf(is.name);
+const nodes = is.listOf(is.text);
 const attempt = is.whole(1);
 const head = { run_id: is.runId, attempt, seq: is.whole(1) };
 const timed = { ...head, at_ms: is.number(0, Number.MAX_SAFE_INTEGER) };
-const coded = is.shape({ code: is.name, params: is.json });
+const coded = is.shape({ code: is.text, params: is.open });
 const nodeStatus = is.oneOf('running', 'completed', 'cached', 'skipped', 'error', 'progress', 'interrupted');
 const problem = { error: is.optional(is.text), error_type: is.optional(is.text) };
-const open: FieldCheck = (value, path) => is.json(value, path);
 
 /** Of an output entry; what it shows is the reader's business. */
-const entry: FieldCheck = (value, path) => {
-  is.json(value, path);
-  is.shape({ output_kind: is.name })(value, path);
-};
+const entry = is.shape({ output_kind: is.name });
 
 const PAYLOADS: Readonly<Record<string, FieldCheck>> = {
   node_status: is.shape({
-    ...{ node_id: is.name, status: nodeStatus },
+    ...{ node_id: is.text, status: nodeStatus },
     ...problem,
-    outputs: is.optional(is.listOf(entry, 1024)),
+    outputs: is.optional(is.listOf(entry)),
   }),
-  inner_node_status: is.shape({ node_id: is.name, inner_id: is.name, status: nodeStatus, ...problem }),
+  inner_node_status: is.shape({ node_id: is.text, inner_id: is.text, status: nodeStatus, ...problem }),
 };
 
 const event: FieldCheck = (value, path) => {
@@ -47,17 +44,17 @@ const event: FieldCheck = (value, path) => {
   PAYLOADS[type]?.(payload, `${path}.payload`);
 };
 
-const point = is.shape({ name: is.name, value: is.orNull(is.number()), step: is.number(), node_id: is.name });
+const point = is.shape({ name: is.text, value: is.orNull(is.number()), step: is.whole(), node_id: is.text });
 
 const outcome = is.shape({
   status: is.oneOf('succeeded', 'failed', 'cancelled', 'interrupted'),
   error: is.orNull(is.text),
   reason: is.orNull(coded),
-  failed_nodes: names,
-  skipped_nodes: names,
+  failed_nodes: nodes,
+  skipped_nodes: nodes,
   peak_memory: is.listOf(is.shape({ device: is.name, bytes: is.number(0), exact: is.truth }), 256),
-  graph_outputs: is.optional(open),
-  final_outputs: is.optional(is.listOf(is.shape({ node_id: is.name, port: is.name, summary: open }))),
+  graph_outputs: is.optional(is.open),
+  final_outputs: is.optional(is.listOf(is.shape({ node_id: is.text, port: is.text, summary: is.open }))),
   seconds: is.number(0),
 });
 
@@ -71,7 +68,7 @@ const FRAMES: { readonly [T in AgentFrameType]: Fields<T> } = {
     platform: is.name,
     devices,
     mounts: is.listOf(is.name, 256),
-    fingerprint: is.orNull(open),
+    fingerprint: is.orNull(is.open),
     catalog_hash: is.orNull(is.name),
     node_types: names,
     node_type_hashes: is.tableOf(is.name),
@@ -85,18 +82,18 @@ const FRAMES: { readonly [T in AgentFrameType]: Fields<T> } = {
   run_started: { ...head, visible_devices: is.orNull(is.text), device_aliases: is.tableOf(is.name) },
   event: { ...timed, event },
   metrics: { ...timed, points: is.listOf(point) },
-  artifact: { ...timed, artifact: is.shape({ kind: is.name, path: is.text, meta: open, node_id: is.name }) },
+  artifact: { ...timed, artifact: is.shape({ kind: is.text, path: is.text, meta: is.open, node_id: is.text }) },
   warning: {
     ...timed,
     warning: is.shape({
-      ...{ kind: is.name, detail: is.text, count: is.optional(is.number(0)) },
-      ...{ code: is.optional(is.name), params: is.optional(open) },
+      ...{ kind: is.text, detail: is.text, count: is.optional(is.whole()) },
+      ...{ code: is.optional(is.text), params: is.optional(is.open) },
     }),
   },
-  run_facts: { ...head, facts: open },
+  run_facts: { ...head, facts: is.open },
   run_finished: { ...head, outcome },
   console: { run_id: is.runId, attempt, offset: is.whole(0), bytes: is.whole(0), text: is.text },
-  output_answer: { request_id: is.name, status: is.whole(100, 599), body: is.text, final: is.truth },
+  output_answer: { request_id: is.name, status: is.whole(200, 599), body: is.text, final: is.truth },
 };
 
 const CHECKS = new Map(Object.entries(FRAMES).map(([type, fields]) => [type, is.shape(fields)]));
@@ -113,14 +110,15 @@ export function checkAgentFrame(value: unknown): AgentFrame | null {
 
 /** The same for either direction. */
 export function checkFrame(value: unknown, checks: ReadonlyMap<string, FieldCheck>): unknown {
-  const type = isPlainObject(value) ? value['type'] : undefined;
-  if (typeof type !== 'string') {
+  if (!isPlainObject(value) || typeof value['type'] !== 'string') {
     throw new CodedError('invalid_frame', `A frame must be an object with a "type"; it is ${shown(value)}`, {
       field: 'type',
     });
   }
+  const type = value['type'];
   const check = checks.get(type);
   if (!check) return null;
   check(value, type);
+  is.shallow(value, type);
   return value;
 }

@@ -7,11 +7,17 @@ type Fields<T extends ServerFrameType> = {
   readonly [F in Exclude<keyof Extract<ServerFrame, { type: T }>, 'type'>]-?: FieldCheck;
 };
 
-const open: FieldCheck = (value, path) => is.json(value, path);
 const run = { run_id: is.runId, attempt: is.whole(1) };
 const grace = is.optional(is.number(0, 86_400));
-const graph = is.shape({ nodes: is.listOf(is.shape({})) });
-const inputs = is.listOf(is.shape({ path: is.text, sha256: is.name, bytes: is.whole(0) }));
+/** More than a graph has. */
+const MAX_EDGES = 524_288;
+/** That it has the shape of a graph; the run says what is wrong with it. */
+const graph = is.shape({ nodes: is.listOf(is.open), edges: is.listOf(is.open, MAX_EDGES) });
+const input = { path: is.text, sha256: is.sha256, bytes: is.whole(0) };
+const bucket = is.shape({
+  ...{ endpoint: is.orNull(is.text), region: is.text, bucket: is.text, prefix: is.text },
+  credentials: is.open,
+});
 const folder = is.text;
 
 const STORAGES: Readonly<Record<string, FieldCheck>> = {
@@ -22,8 +28,8 @@ const STORAGES: Readonly<Record<string, FieldCheck>> = {
     }),
   }),
   mount: is.shape({ label: is.name }),
-  transfer: is.shape({ inputs }),
-  s3: is.shape({ inputs, s3: open }),
+  transfer: is.shape({ inputs: is.listOf(is.shape(input)) }),
+  s3: is.shape({ inputs: is.listOf(is.shape({ ...input, key: is.text })), s3: bucket }),
 };
 
 const storage: FieldCheck = (value, path) => {
@@ -39,26 +45,26 @@ const FRAMES: { readonly [T in ServerFrameType]: Fields<T> } = {
     capabilities: is.listOf(is.name, 256),
     resume_grace_s: is.optional(is.number(0)),
   },
-  reject: { code: is.name, reason: is.text, params: open },
+  reject: { code: is.name, reason: is.text, params: is.open },
   assign: {
     ...run,
     graph,
-    options: open,
+    options: is.open,
     device: is.name,
-    devices: is.listOf(is.name, 256),
+    devices: is.listOf(is.name, 256, 1),
     storage,
     payload_cap_bytes: is.whole(1),
     max_parallel_nodes: is.whole(1),
     grace_s: grace,
     memory_budgets: is.optional(is.tableOf(is.number(0))),
-    inputs: is.optional(open),
+    inputs: is.optional(is.open),
   },
   cancel: { ...run, grace_s: grace },
   drain: { draining: is.truth },
   ack: { ...run, seq: is.whole(0) },
   want_console: { ...run, offset: is.whole(0) },
-  credentials: { ...run, credentials: open },
-  fetch_output: { request_id: is.name, run_id: is.runId, read: is.name, query: open, wait_s: is.number(0) },
+  credentials: { ...run, credentials: is.open },
+  fetch_output: { request_id: is.name, run_id: is.runId, read: is.name, query: is.open, wait_s: is.number(0) },
   cancel_fetch: { request_id: is.name },
   drop_outputs: { run_id: is.runId },
 };

@@ -1,16 +1,19 @@
+import type { PlainObject } from '../checks';
 import { isPlainObject, shown } from '../checks';
 import { CodedError } from '../errors';
+import { MAX_PIPE_FRAME_BYTES } from './pipe';
 
 /** Refuses a value that a field must not have. @param path of the field, such as `hello.devices[2].name` */
 export type FieldCheck = (value: unknown, path: string) => void;
 
-/** Of everything that has a name: runs, nodes, devices, codes. */
+/** Of what the two programs name themselves: devices, codes, capabilities. What nodes and graphs call something is a text. */
 const MAX_NAME = 512;
-/** Texts that are read by people. */
-const MAX_TEXT = 1024 * 1024;
-/** JSON that nobody looks into may be nested so deep; deeper values make recursive readers fail. */
-const MAX_DEPTH = 64;
-const MAX_ITEMS = 65_536;
+/** Whatever fits a frame of a run: a run's own words, however many, must not end the connection of its worker. */
+const MAX_TEXT = MAX_PIPE_FRAME_BYTES;
+/** More than a graph has nodes. */
+const MAX_ITEMS = 131_072;
+/** Deeper than what nodes may report and graphs may hold (200), in its frame; much deeper values exhaust the stack of who writes them as JSON. */
+const MAX_DEPTH = 256;
 
 /** @throws CodedError `invalid_frame` */
 export function refuse(path: string, value: unknown, rule: string): never {
@@ -27,6 +30,12 @@ export const name: FieldCheck = (value, path) => {
     refuse(path, value, `a text of at most ${MAX_NAME} characters`);
 };
 
+const DIGEST = /^[0-9a-f]{64}$/;
+/** Names a file among those that are kept by their content. */
+export const sha256: FieldCheck = (value, path) => {
+  if (typeof value !== 'string' || !DIGEST.test(value)) refuse(path, value, 'a SHA-256 in hexadecimal digits');
+};
+
 const RUN_ID = /^[\w-]{1,64}$/;
 /** Run ids become names of folders. */
 export const runId: FieldCheck = (value, path) => {
@@ -37,15 +46,13 @@ export const truth: FieldCheck = (value, path) => {
   if (typeof value !== 'boolean') refuse(path, value, 'true or false');
 };
 
-/** A whole number. */
-export function whole(min: number, max = Number.MAX_SAFE_INTEGER): FieldCheck {
+/** A whole number that JavaScript counts exactly. */
+export function whole(min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER): FieldCheck {
+  const from = min === Number.MIN_SAFE_INTEGER ? '' : ` from ${min}`;
+  const to = max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`;
   return (value, path) => {
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max) return;
-    refuse(
-      path,
-      value,
-      max === Number.MAX_SAFE_INTEGER ? `a whole number from ${min}` : `a whole number from ${min} to ${max}`,
-    );
+    refuse(path, value, `a whole number${from}${to}`);
   };
 }
 
@@ -74,9 +81,10 @@ export function optional(check: FieldCheck): FieldCheck {
   };
 }
 
-export function listOf(check: FieldCheck, max = MAX_ITEMS): FieldCheck {
+export function listOf(check: FieldCheck, max = MAX_ITEMS, min = 0): FieldCheck {
+  const rule = min === 0 ? `a list of at most ${max}` : `a list of ${min} to ${max}`;
   return (value, path) => {
-    if (!Array.isArray(value) || value.length > max) return refuse(path, value, `a list of at most ${max}`);
+    if (!Array.isArray(value) || value.length > max || value.length < min) return refuse(path, value, rule);
     for (let index = 0; index < value.length; index++) check(value[index], `${path}[${index}]`);
   };
 }
@@ -95,20 +103,29 @@ export function tableOf(check: FieldCheck): FieldCheck {
   return (value, path) => {
     if (!isPlainObject(value)) return refuse(path, value, 'an object');
     for (const [key, item] of Object.entries(value)) {
-      name(key, `a key of ${path}`);
+      // Whoever copies such an entry into another table changes what that table is.
+      if (key.length > MAX_NAME || key === '__proto__')
+        refuse(path, key, `a table whose keys are names of at most ${MAX_NAME} characters`);
       check(item, `${path}.${key}`);
     }
   };
 }
 
 /** An object that nobody here looks into. */
-export const json: FieldCheck = (value, path) => {
+export const open: FieldCheck = (value, path) => {
   if (!isPlainObject(value)) refuse(path, value, 'an object');
-  if (isDeeper(value, MAX_DEPTH)) refuse(path, value, `nested at most ${MAX_DEPTH} deep`);
 };
 
+/** Refuses what is nested deeper than any reader has to bear, be the field known or not. */
+export function shallow(frame: PlainObject, path: string): void {
+  for (const [field, value] of Object.entries(frame)) {
+    if (isDeeper(value, MAX_DEPTH))
+      refuse(`${path}.${field.slice(0, MAX_NAME)}`, value, `nested at most ${MAX_DEPTH} deep`);
+  }
+}
+
 /** Whether the value is nested deeper than that. */
-export function isDeeper(value: unknown, depth: number): boolean {
+function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (depth === 0) return true;
   for (const item of Array.isArray(value) ? (value as readonly unknown[]) : Object.values(value)) {

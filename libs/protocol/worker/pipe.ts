@@ -45,7 +45,7 @@ export class PipeReader {
 
   /**
    * @returns the frames that are complete; their members are views that stay valid
-   * @throws CodedError `invalid_pipe_frame`: what comes is no frame, and nothing after it can be read
+   * @throws CodedError `invalid_pipe_frame`: what comes first is no frame, and nothing after it can be read, now or later
    */
   push(chunk: Uint8Array): readonly { readonly kind: PipeKind; readonly members: Uint8Array }[] {
     const frames: { kind: PipeKind; members: Uint8Array }[] = [];
@@ -56,6 +56,9 @@ export class PipeReader {
       const length = view.getUint32(at, true);
       const kind = PIPE_KINDS[bytes[at + 4] ?? -1];
       if (length === 0 || length > 1 + MAX_PIPE_FRAME_BYTES || kind === undefined) {
+        this.rest = bytes.subarray(at);
+        // What came whole before it counts, wherever the chunks were cut: the next push meets it first.
+        if (frames.length > 0) return frames;
         throw new CodedError('invalid_pipe_frame', `Kind ${bytes[at + 4]} with ${length} bytes is no frame of a run`);
       }
       const end = at + 4 + length;
@@ -67,7 +70,7 @@ export class PipeReader {
     return frames;
   }
 
-  /** Whether a frame began and is not complete. */
+  /** Whether bytes are left that are no whole frame: at the end of the pipe, what came last was cut off or is none. */
   get broken(): boolean {
     return this.rest.length > 0;
   }
