@@ -50,6 +50,17 @@ describe('capPayload', () => {
     expect(jsonBytes(capped)).toBeGreaterThan(DEFAULT_PAYLOAD_CAP_BYTES - 10);
   });
 
+  it('elides the data of an artifact or a warning before it loses what makes it one', () => {
+    const many = Array.from({ length: 2_000 }, (_, index) => index);
+    const marker = { elided: true, bytes: jsonBytes({ many }), cap_bytes: 1_000 };
+    const artifact = { kind: 'model', path: 'models/a.safetensors', meta: { many }, node_id: 'n' };
+    expect(capPayload(artifact, 1_000)).toEqual({ ...artifact, meta: marker });
+    const warning = { kind: 'odd', detail: 'x'.repeat(2_000), code: 'odd', params: { many } };
+    const capped = capPayload(warning, 1_000);
+    expect(capped).toEqual({ ...warning, detail: expect.stringMatching(/^x+\.\.\. \[truncated\]$/), params: marker });
+    expect(capPayload(capped, 1_000)).toBe(capped);
+  });
+
   it('keeps what identifies the event when nothing else fits', () => {
     const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`key${index}`, index]));
     const payload = { node_id: 'n', status: 'error', error: 'it broke', outputs: [], many };

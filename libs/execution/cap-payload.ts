@@ -6,6 +6,8 @@ export const DEFAULT_PAYLOAD_CAP_BYTES = 131_072;
 const TRUNCATED = '... [truncated]';
 /** Strings shorter than this are left alone. */
 const SHORTEST_CUT = 64;
+/** Members of any shape and size that nodes report. */
+const DATA = ['meta', 'params'] as const;
 /** What says which event it was, kept when nothing else fits. */
 const IDENTIFYING = ['node_id', 'inner_id', 'status', 'run_id', 'reason', 'error_type', 'kind', 'code'] as const;
 
@@ -13,8 +15,8 @@ type Payload = Readonly<Record<string, unknown>>;
 
 /**
  * The payload as it is stored: plain JSON of at most `capBytes`. Numbers that JSON lacks become null. What is too large loses, in
- * this order, the content of its biggest outputs (an `ElidedOutput` stands in their place), the ends of long strings, and at last
- * everything but what identifies it. The text of an error goes last and is cut, never dropped. Capping twice changes nothing.
+ * this order, the content of its biggest outputs (an `ElidedOutput` stands in their place), the ends of long strings, the data of an
+ * artifact or a warning, and at last everything but what identifies it. The text of an error goes last and is cut, never dropped. Capping twice changes nothing.
  */
 export function capPayload<P extends object>(payload: P, capBytes: number = DEFAULT_PAYLOAD_CAP_BYTES): P {
   const plain = withoutNonFinite(payload) as Payload;
@@ -22,7 +24,9 @@ export function capPayload<P extends object>(payload: P, capBytes: number = DEFA
   if (bytes <= capBytes) return plain as P;
   const elided = elideOutputs(plain, capBytes);
   const cut = jsonBytes(elided) <= capBytes ? elided : cutStrings(elided, capBytes);
-  return (jsonBytes(cut) <= capBytes ? cut : remains(plain, bytes, capBytes)) as P;
+  if (jsonBytes(cut) <= capBytes) return cut as P;
+  const bare = cutStrings(elideData(elided, capBytes), capBytes);
+  return (jsonBytes(bare) <= capBytes ? bare : remains(plain, bytes, capBytes)) as P;
 }
 
 /**
@@ -76,6 +80,15 @@ function elideOutputs(payload: Payload, capBytes: number): Payload {
     total -= saved;
   }
   return { ...payload, outputs };
+}
+
+/** Puts a marker in the place of the data of an artifact or a warning: without the rest of its members it would be none. */
+function elideData(payload: Payload, capBytes: number): Payload {
+  const markers = DATA.filter((key) => typeof payload[key] === 'object' && payload[key] !== null).map((key) => {
+    const marker = { elided: true, bytes: jsonBytes(payload[key]), cap_bytes: capBytes };
+    return [key, marker] as const;
+  });
+  return { ...payload, ...Object.fromEntries(markers) };
 }
 
 /** Cuts strings to ever shorter lengths until the payload fits; an error's text only when the others alone do not suffice. */
