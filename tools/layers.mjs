@@ -63,6 +63,8 @@ export const ROOMS = {
     within: 'apps/control-plane',
   },
   'apps/agent': { values: ['protocol', 'host', 'storage'], packages: 'any' },
+  // The protocol can be simulated whole: time, chance, sockets, files and processes come in through `AgentWorld`.
+  'apps/agent/core': { values: ['protocol'], pure: true, within: 'apps/agent' },
   'apps/agent/child': { values: ['protocol', 'host', 'storage', 'run-host'], packages: 'any', within: 'apps/agent' },
   'apps/agent/catalog-helper': {
     values: ['protocol', 'host', 'storage', 'nodes', 'node-sdk'],
