@@ -62,6 +62,17 @@ export const ROOMS = {
     packages: 'any',
     within: 'apps/control-plane',
   },
+  'apps/control-plane/workers': {
+    values: ['protocol', 'execution'],
+    packages: ['rxjs'],
+    pure: true,
+    within: 'apps/control-plane',
+  },
+  'apps/control-plane/workers/local': {
+    values: ['protocol', 'host', 'execution'],
+    packages: 'any',
+    within: 'apps/control-plane',
+  },
   'apps/agent': { values: ['protocol', 'host', 'storage'], packages: 'any' },
   // The protocol can be simulated whole: time, chance, sockets, files and processes come in through `AgentWorld`.
   'apps/agent/core': { values: ['protocol'], pure: true, within: 'apps/agent' },

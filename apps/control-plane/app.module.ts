@@ -5,6 +5,7 @@ import type { Settings } from './config/settings';
 import { DatabaseModule } from './database/database.module';
 import { EventsModule } from './events/events.module';
 import { HttpModule } from './http.module';
+import { WorkersModule } from './workers/local/workers.module';
 import { RunsModule } from './runs/local/runs.module';
 import { CoreModule } from './system/core.module';
 import { loggingModule } from './system/logging.module';
@@ -19,6 +20,7 @@ export class AppModule {
         CoreModule.with(settings, catalogThread),
         DatabaseModule,
         EventsModule,
+        WorkersModule,
         RunsModule,
         HttpModule,
       ],

@@ -16,7 +16,9 @@ import { RunsController } from './runs-api/runs.controller';
 import { DevicesController } from './system/devices.controller';
 import { Doors } from './system/doors';
 import { HealthController } from './system/health.controller';
+import { WorkersController } from './workers-api/workers.controller';
 import { Metrics } from './system/metrics';
+import { WorkerSocket } from './workers/local/worker-socket';
 import { PrometheusController } from './system/metrics.controller';
 
 /** Controllers of routes on runs. */
@@ -37,11 +39,12 @@ export const OTHER_CONTROLLERS: readonly Type[] = [
   HealthController,
   NodesController,
   PresetsController,
+  WorkersController,
 ];
 
 /** The REST interface. */
 @Module({
   controllers: [...OTHER_CONTROLLERS, ...RUN_CONTROLLERS, PrometheusController],
-  providers: [Doors, ExampleFolder, ExecutionSocket, GraphFolder, GraphsService, Metrics],
+  providers: [WorkerSocket, Doors, ExampleFolder, ExecutionSocket, GraphFolder, GraphsService, Metrics],
 })
 export class HttpModule {}

@@ -8,7 +8,12 @@ export type RunState =
   | { readonly at: 'starting'; readonly local: boolean; readonly stop: StopReason | null }
   | { readonly at: 'running'; readonly local: boolean; readonly started: boolean; readonly stop: StopReason | null }
   /** Its worker is away. `adopted`: since this server began. */
-  | { readonly at: 'disconnected'; readonly adopted: boolean; readonly stop: StopReason | null }
+  | {
+      readonly at: 'disconnected';
+      readonly adopted: boolean;
+      readonly started: boolean;
+      readonly stop: StopReason | null;
+    }
   | { readonly at: 'ended'; readonly status: TerminalStatus }
   /** The row was changed or removed by somebody else: nothing more is said about this run. */
   | { readonly at: 'gone' };
@@ -66,8 +71,8 @@ export type RunEffect =
   | { readonly do: 'record_start' }
   /** Ask the executor to stop. */
   | { readonly do: 'abort'; readonly reason: StopReason }
-  /** Make the row say this status, as long as it says `from`. */
-  | { readonly do: 'mark'; readonly from: ActiveStatus; readonly status: 'running' | 'disconnected' }
+  /** Make the row of a run that was started say this. */
+  | { readonly do: 'mark'; readonly status: 'running' | 'disconnected' }
   /** Free its slots and let it wait again, at its old place. `uncommit`: the row says `running` and must say `queued`. */
   | { readonly do: 'requeue'; readonly uncommit: boolean }
   /** Row and last event in one commit, while the row says one of `from`; then the slots; then the event is published. */
@@ -173,11 +178,11 @@ function whileRunning(state: In<'running'>, input: RunInput): Step {
     case 'started':
       return state.started ? stay(state) : go({ ...state, started: true }, { do: 'record_start' });
     case 'finished':
-      return ended(['running'], endOf(input.outcome, state.stop));
+      return ended(rowOf(state), endOf(input.outcome, state.stop));
     case 'executor_error':
-      return ended(['running'], failed(reasonOf('executor_failed')));
+      return ended(rowOf(state), failed(reasonOf('executor_failed')));
     case 'storage_failed':
-      return broken(['running'], input.reason);
+      return broken(rowOf(state), input.reason);
     case 'cancel':
       return stop(state, input.reason);
     case 'shutdown':
@@ -187,27 +192,27 @@ function whileRunning(state: In<'running'>, input: RunInput): Step {
       return state.local
         ? stay(state)
         : go(
-            { at: 'disconnected', adopted: false, stop: state.stop },
-            { do: 'mark', from: 'running', status: 'disconnected' },
+            { at: 'disconnected', adopted: false, started: state.started, stop: state.stop },
+            { do: 'mark', status: 'disconnected' },
           );
     case 'returned':
       if (state.local || state.started) return stay(state);
       return state.stop === null
         ? go(QUEUED, { do: 'requeue', uncommit: true })
-        : ended(['running'], stopped(state.stop));
+        : ended(rowOf(state), stopped(state.stop));
     case 'removed':
     case 'rekeyed':
-      return state.local ? stay(state) : cutOff(['running'], input.reason);
+      return state.local ? stay(state) : cutOff(rowOf(state), input.reason);
     case 'adopted':
       return state.local
         ? stay(state)
         : go(
-            { at: 'disconnected', adopted: true, stop: null },
-            { do: 'mark', from: 'running', status: 'disconnected' },
+            { at: 'disconnected', adopted: true, started: state.started, stop: null },
+            { do: 'mark', status: 'disconnected' },
             { do: 'adopt' },
           );
     case 'restarted':
-      return state.local ? ended(['running'], lost(reasonOf('server_restarted'))) : stay(state);
+      return state.local ? ended(rowOf(state), lost(reasonOf('server_restarted'))) : stay(state);
     case 'row_lost':
       return go({ at: 'gone' }, { do: 'abort', reason: 'lost' }, { do: 'forget' });
     case 'placed':
@@ -223,24 +228,24 @@ function whileDisconnected(state: In<'disconnected'>, input: RunInput): Step {
   switch (input.type) {
     case 'reconnected':
       return go(
-        { at: 'running', local: false, started: true, stop: state.stop },
-        { do: 'mark', from: 'disconnected', status: 'running' },
+        { at: 'running', local: false, started: state.started, stop: state.stop },
+        { do: 'mark', status: 'running' },
       );
     case 'finished':
-      return ended(['disconnected'], endOf(input.outcome, state.stop));
+      return ended(rowOf(state), endOf(input.outcome, state.stop));
     case 'executor_error':
-      return ended(['disconnected'], failed(reasonOf('executor_failed')));
+      return ended(rowOf(state), failed(reasonOf('executor_failed')));
     case 'storage_failed':
-      return broken(['disconnected'], input.reason);
+      return broken(rowOf(state), input.reason);
     case 'grace_over':
     case 'removed':
     case 'rekeyed':
-      return cutOff(['disconnected'], input.reason);
+      return cutOff(rowOf(state), input.reason);
     case 'cancel':
       return stop(state, input.reason);
     case 'shutdown':
       // One that did not come back since this server began would have to be adopted twice: its time is over.
-      return state.adopted ? cutOff(['disconnected'], reasonOf('server_stopped')) : stay(state);
+      return state.adopted ? cutOff(rowOf(state), reasonOf('server_stopped')) : stay(state);
     case 'adopted':
       return go({ ...state, adopted: true }, { do: 'adopt' });
     case 'row_lost':
@@ -254,6 +259,11 @@ function whileDisconnected(state: In<'disconnected'>, input: RunInput): Step {
     case 'restarted':
       return stay(state);
   }
+}
+
+/** What the row may say: of a run elsewhere the last mark may not have been stored. */
+function rowOf(state: In<'running'> | In<'disconnected'>): readonly ActiveStatus[] {
+  return state.at === 'running' && state.local ? ['running'] : ['running', 'disconnected'];
 }
 
 function stay(state: RunState): Step {

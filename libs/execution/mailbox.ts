@@ -5,12 +5,18 @@
 export class Mailbox<I> {
   private readonly waiting: I[] = [];
   private busy = false;
+  private resting: (() => void)[] = [];
 
   constructor(private readonly handle: (input: I) => void | Promise<void>) {}
 
   post(input: I): void {
     this.waiting.push(input);
     if (!this.busy) this.work();
+  }
+
+  /** Resolves when nothing is being handled and nothing waits. */
+  idle(): Promise<void> {
+    return this.busy ? new Promise((resolve) => this.resting.push(resolve)) : Promise.resolve();
   }
 
   private work(): void {
@@ -22,5 +28,6 @@ export class Mailbox<I> {
       return;
     }
     this.busy = false;
+    for (const resolve of this.resting.splice(0)) resolve();
   }
 }

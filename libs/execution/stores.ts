@@ -34,6 +34,8 @@ export interface RunRecord extends Required<Omit<NewRun, 'graph'>> {
   readonly devices: readonly string[] | null;
   readonly facts: Readonly<Record<string, unknown>> | null;
   readonly fingerprintDigest: string | null;
+  /** Of a worker's run: the newest frame all of which is stored; 0 when there is none. */
+  readonly recordedSeq: number;
 }
 
 /** What a run got when it was placed. */
@@ -42,6 +44,14 @@ export interface RunStart {
   /** Null on this server. */
   readonly workerId: string | null;
   readonly devices: readonly string[];
+  /** Merged into the run's facts. */
+  readonly facts?: Readonly<Record<string, unknown>>;
+}
+
+/** What the results of a run may depend on: a document in canonical JSON, and its sha256. */
+export interface Fingerprint {
+  readonly digest: string;
+  readonly document: string;
 }
 
 /** Something that is kept of a node of a run. */
@@ -69,23 +79,21 @@ export interface RunFilter {
 export interface RunStore {
   /** @throws CodedError `storage_failed` when it could not be stored; nothing of it is then. */
   insert(run: NewRun): Promise<void>;
-  /** From `queued` to `running`. @returns whether the row was waiting */
+  /** From `queued` to `running`; frames are counted anew. @returns whether the row was waiting */
   start(id: string, start: RunStart): Promise<boolean>;
-  /** @returns whether the row said `from` */
-  mark(id: string, from: ActiveStatus, status: 'running' | 'disconnected'): Promise<boolean>;
+  /** Whether the worker of a run that was started is away. @returns whether the row said one of the two */
+  mark(id: string, status: 'running' | 'disconnected'): Promise<boolean>;
   /** Back from `running` to `queued`, as if it had not started. @returns whether the row was running */
   requeue(id: string): Promise<boolean>;
   /**
    * Files the run and appends its last event, in one commit. @returns the event's cursor; null when the row said none of `from`, and nothing
    * was changed then.
+   *
+   * @param recordedSeq of a worker's run: its last frame
    */
-  end(id: string, from: readonly ActiveStatus[], end: RunEnd, at: number): Promise<number | null>;
+  end(id: string, from: readonly ActiveStatus[], end: RunEnd, at: number, recordedSeq?: number): Promise<number | null>;
   /** Merges into the run's facts, and points it at a fingerprint. */
-  addFacts(
-    id: string,
-    facts: Readonly<Record<string, unknown>>,
-    fingerprint?: { readonly digest: string; readonly document: string },
-  ): Promise<void>;
+  addFacts(id: string, facts: Readonly<Record<string, unknown>>, fingerprint?: Fingerprint): Promise<void>;
   /** Keeps where the code of the run's nodes comes from, a record for each node; of two for a node the last counts. */
   addProvenance(id: string, records: readonly NodeRecord[]): Promise<void>;
   /** The records, in the order of the bytes of their node ids. */
@@ -135,8 +143,8 @@ export interface EventBatch {
   readonly events: readonly StoredEvent[];
   readonly metrics?: readonly StoredMetric[];
   readonly artifacts?: readonly StoredArtifact[];
-  /** The last frame of a worker's run that this batch covers. */
-  readonly recordedSeq?: number;
+  /** Of a worker's run: the newest frame all of which is stored with this batch. */
+  readonly recordedSeq?: number | undefined;
 }
 
 export interface EventPage {

@@ -16,3 +16,4 @@ export * from './statuses';
 export * from './submission';
 export * from './target';
 export * from './worker';
+export * from './worker-view';

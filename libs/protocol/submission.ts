@@ -2,7 +2,7 @@ import { isPlainObject, shown, type PlainObject } from './checks';
 import { CodedError } from './errors';
 import type { GraphFile } from './graph';
 import type { ErrorMode } from './run-options';
-import { checkTarget, requireLocal, type Target } from './target';
+import { checkTarget, requireSupported, type Target } from './target';
 
 export type Lane = 'queued' | 'interactive';
 
@@ -119,7 +119,7 @@ function checkTogether(options: SubmissionOptions, target: Target): void {
       'record_outputs must be false with target.pool "one-shot": such a worker is gone when the run is over, and its outputs with it';
     throw new CodedError('invalid_target', message, { option: 'record_outputs', value: true });
   }
-  requireLocal(target);
+  requireSupported(target);
 }
 
 function checkGraph(graph: unknown): GraphFile {

@@ -55,15 +55,22 @@ export function checkTarget(value: unknown): Target {
 }
 
 /**
- * Refuses what this server does not do yet: it executes runs itself.
+ * Refuses what this server does not do yet: it executes runs itself or on a worker that is named.
  *
  * @throws CodedError `target_unsupported` that names the part
  */
-export function requireLocal({ worker, pool }: Target): void {
-  const [option, value] = pool !== null ? ['target.pool', pool] : ['target.worker', worker];
-  if (pool === null && worker === 'local') return;
-  const message = `${option} "${value}" is not supported by this server: it executes runs itself, leave the option out or use "local"`;
-  throw new CodedError('target_unsupported', message, { option, value });
+export function requireSupported({ worker, pool, memory_gib: memory, memory_source: source }: Target): void {
+  if (pool !== null) throw unsupported('target.pool', pool, 'name a worker instead');
+  if (worker === 'any') throw unsupported('target.worker', worker, 'name a worker, or use "local"');
+  if (worker.includes('.')) throw unsupported('target.worker', worker, 'name a worker without an instance');
+  if (memory !== null)
+    throw unsupported('target.memory_gib', memory, 'leave it out: a card admits runs by their number');
+  if (source !== null) throw unsupported('target.memory_source', source, 'leave it out, as target.memory_gib');
+}
+
+function unsupported(option: string, value: string | number, instead: string): CodedError {
+  const message = `${option} ${shown(value)} is not supported by this server: ${instead}`;
+  return new CodedError('target_unsupported', message, { option, value });
 }
 
 function checkLocal({ worker, pool, memory_gib: memory }: Target): void {

@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CollectingSinks } from '@cdui/execution/testing/collecting-sinks';
+import type { RunPlace } from '@cdui/execution';
 import type { GraphFile, RunHostMessage } from '@cdui/protocol';
 import { times } from '../../testing/long';
 import type { HostSession } from './client';
@@ -254,7 +255,15 @@ describe('InProcessExecutor', () => {
   it('refuses to adopt: a thread does not outlive its process', async () => {
     const signal = new AbortController().signal;
     const placement = { worker: 'local', devices: [], slots: [] };
-    const request = { kind: 'adopt', runId: 'r', resume: {}, placement, sinks: new CollectingSinks(), signal } as const;
+    const request = {
+      kind: 'adopt',
+      runId: 'r',
+      recordedSeq: 0,
+      place: {} as RunPlace,
+      placement,
+      sinks: new CollectingSinks(),
+      signal,
+    } as const;
     await expect(executor.run(request)).rejects.toMatchObject({ code: 'adopt_not_possible' });
   });
 

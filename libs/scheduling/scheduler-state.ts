@@ -4,7 +4,7 @@ import type { Queued } from './run-queue';
 import { RunQueue } from './run-queue';
 import { SlotLimits } from './slot-limits';
 import type { Slot } from './slots';
-import { SlotCounts } from './slots';
+import { SlotCounts, slotKey } from './slots';
 
 /** The server itself, among the workers. */
 export const LOCAL = 'local';
@@ -14,6 +14,8 @@ export interface WaitingRun extends Queued {
   readonly worker: string;
   /** Takes all of them in one step; executes on the first. */
   readonly devices: readonly string[];
+  /** Any one device of this kind will do, such as `cuda`; `devices` is empty then. */
+  readonly kind?: string;
   /** Whether nothing else may run on its machine meanwhile: the gate of seeded runs. */
   readonly alone?: boolean;
 }
@@ -45,6 +47,8 @@ export class SchedulerState {
   private readonly queues = new Map<string, RunQueue<WaitingRun>>();
   private readonly waiting = new Map<string, WaitingRun>();
   private readonly held = new Map<string, Placed>();
+  /** Slots of runs that returned from a worker which may still be about to execute them. */
+  private readonly fenced = new Set<Placed>();
   private readonly used = new SlotCounts();
   private readonly workers = new Map<string, WorkerState>();
   private readonly draining = new Set<string>();
@@ -78,6 +82,34 @@ export class SchedulerState {
     return true;
   }
 
+  /** Takes slots for a run that holds them already: it was placed by a server before this one. */
+  hold(placed: Placed): void {
+    this.held.set(placed.run.id, placed);
+    this.used.add(placed.slots);
+  }
+
+  /**
+   * Lets a placed run wait again, while what it held stays taken until the answer is called: its worker may be about to execute it. Until then
+   * the run itself takes none of those slots either.
+   *
+   * @returns frees the slots, once
+   */
+  fence(id: string): () => void {
+    const placed = this.held.get(id);
+    if (!placed) return () => undefined;
+    this.held.delete(id);
+    this.fenced.add(placed);
+    this.submit(placed.run);
+    return () => {
+      if (this.fenced.delete(placed)) this.used.remove(placed.slots);
+    };
+  }
+
+  /** How many runs a slot holds, and how many it admits. */
+  usage(slot: Slot): { readonly used: number; readonly limit: number } {
+    return { used: this.used.of(slot), limit: this.slotLimits.of(slot) };
+  }
+
   workerChanged(worker: WorkerState): void {
     this.workers.set(worker.id, worker);
   }
@@ -98,13 +130,24 @@ export class SchedulerState {
     const keptFree = new Set<string>();
     for (const run of this.fronts()) {
       if (this.obstacle(run)) continue;
-      const slots = run.devices.map((device) => ({ worker: run.worker, device }));
       const admitted = !keptFree.has(run.worker) && this.gateIsOpen(run);
-      if (admitted && slots.every((slot) => this.hasRoom(slot, reserved))) return this.place(run, slots);
+      const choices = this.choices(run);
+      const slots = admitted && choices.find((some) => some.every((slot) => this.hasRoom(run, slot, reserved)));
+      if (slots) return this.place(run, slots);
       if (run.alone) keptFree.add(run.worker);
-      else if (slots.length > 1) reserved.add(slots);
+      else if (run.devices.length > 1) reserved.add(choices[0] ?? []);
     }
     return null;
+  }
+
+  /** The sets of slots that would do, the best first. */
+  private choices({ worker, devices, kind }: WaitingRun): readonly (readonly Slot[])[] {
+    if (kind === undefined) return [devices.map((device) => ({ worker, device }))];
+    return this.ofKind(worker, kind).map((device) => [{ worker, device }]);
+  }
+
+  private ofKind(worker: string, kind: string): readonly string[] {
+    return (this.workers.get(worker)?.devices ?? []).filter((device) => device.split(':')[0] === kind);
   }
 
   /** Why a waiting run waits, when the reason is more than a busy slot or its turn. */
@@ -137,25 +180,31 @@ export class SchedulerState {
     return true;
   }
 
-  private hasRoom(slot: Slot, reserved: SlotCounts): boolean {
+  private hasRoom({ id }: WaitingRun, slot: Slot, reserved: SlotCounts): boolean {
+    for (const { run, slots } of this.fenced) {
+      if (run.id === id && slots.some((held) => slotKey(held) === slotKey(slot))) return false;
+    }
     return this.used.of(slot) + reserved.of(slot) < this.slotLimits.of(slot);
   }
 
   private place(run: WaitingRun, slots: readonly Slot[]): Placed {
     this.remove(run.id);
-    const placed: Placed = { run, worker: run.worker, devices: run.devices, slots };
+    const placed: Placed = { run, worker: run.worker, devices: slots.map(({ device }) => device), slots };
     this.held.set(run.id, placed);
     this.used.add(slots);
     return placed;
   }
 
   /** What keeps the run from its machine whatever slots are free. */
-  private obstacle({ worker, devices }: WaitingRun): Reason | null {
+  private obstacle({ worker, devices, kind }: WaitingRun): Reason | null {
     const state = this.workers.get(worker);
     if (this.draining.has(worker)) {
       return worker === LOCAL ? reasonOf('server_draining') : reasonOf('worker_draining', { worker });
     }
     if (!state?.online) return reasonOf('worker_offline', { worker });
+    if (kind !== undefined) {
+      return this.ofKind(worker, kind).length > 0 ? null : reasonOf('no_worker_offers', { devices: [kind] });
+    }
     if (devices.every((device) => state.devices.includes(device))) return null;
     return reasonOf('no_worker_offers', { devices });
   }

@@ -20,6 +20,7 @@ export class CatalogClient implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('nodes');
   private worker: Worker | null = null;
   private nextId = 1;
+  private readonly reloaded: (() => void)[] = [];
   private readonly pending = new Map<number, { resolve(answer: unknown): void; reject(error: Error): void }>();
 
   /** @param early a thread that was started before the rest of the server was loaded, so that both load at once */
@@ -48,6 +49,11 @@ export class CatalogClient implements OnModuleInit, OnApplicationShutdown {
     return this.send('readSubmission', [body], [body.buffer as ArrayBuffer]);
   }
 
+  /** @param listener called when the folders were read again */
+  onReload(listener: () => void): void {
+    this.reloaded.push(listener);
+  }
+
   private send<C extends CatalogCall>(
     call: C,
     args: CatalogCalls[C]['args'],
@@ -61,14 +67,15 @@ export class CatalogClient implements OnModuleInit, OnApplicationShutdown {
     });
   }
 
-  private warn({ broken }: CatalogNotice): void {
+  private noticed({ broken }: CatalogNotice): void {
     for (const { file, message } of broken)
       this.logger.warn({ msg: `Custom node file ${file} cannot be used: ${message}`, file });
+    for (const listener of this.reloaded) listener();
   }
 
   private listenTo(worker: Worker): Worker {
     worker.on('message', (response: CatalogResponse | CatalogNotice) => {
-      if ('broken' in response) return this.warn(response);
+      if ('broken' in response) return this.noticed(response);
       const waiting = this.pending.get(response.id);
       this.pending.delete(response.id);
       if (response.ok) waiting?.resolve(response.answer);

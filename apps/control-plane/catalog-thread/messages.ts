@@ -17,6 +17,8 @@ export interface BrokenFile {
 
 export interface CatalogueAnswer {
   readonly hash: string;
+  /** Type -> sha256 of its definition. */
+  readonly nodeTypeHashes: Readonly<Record<string, string>>;
   readonly definitions: readonly NodeDefinition[];
   readonly presets: readonly PresetDefinition[];
   readonly broken: readonly BrokenFile[];
@@ -42,6 +44,19 @@ export interface PreparedAnswer {
   readonly scrubbed: string | null;
   /** For each node that will execute; null when not asked for. */
   readonly provenance: readonly ProvenanceAnswer[] | null;
+  /** Of all nodes that will execute, each once; null when not asked for. */
+  readonly nodeTypes: readonly string[] | null;
+}
+
+/** Which parts of the answer are worth their time. */
+export interface WantedAnswers {
+  readonly provenance: boolean;
+  readonly nodeTypes: boolean;
+}
+
+/** A worker must know every type of the graph; this server does. */
+export function wantedFor({ provenance, target }: SubmissionOptions): WantedAnswers {
+  return { provenance, nodeTypes: target !== null && target.worker !== 'local' };
 }
 
 /** A submission that was read from its bytes, or why it was refused. */
@@ -66,6 +81,7 @@ export type ReadAnswer =
       /** The same with its secrets; null when it has none. */
       readonly secret: Uint8Array | null;
       readonly provenance: readonly ProvenanceAnswer[] | null;
+      readonly nodeTypes: readonly string[] | null;
     };
 
 /** What the catalogue thread answers: name -> [arguments, answer]. All of it plain data. */
@@ -73,7 +89,7 @@ export interface CatalogCalls {
   catalogue: { args: []; answer: CatalogueAnswer };
   reload: { args: []; answer: CatalogueAnswer };
   /** The graph as text: a string crosses over faster than the objects it describes. */
-  prepare: { args: [graph: string, withProvenance: boolean]; answer: PreparedAnswer };
+  prepare: { args: [graph: string, wanted: WantedAnswers]; answer: PreparedAnswer };
   /** The body of a submission, as it came: nothing of it is built on the server's own thread. */
   readSubmission: { args: [body: Uint8Array]; answer: ReadAnswer };
   validate: { args: [graph: unknown]; answer: ValidationResult };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { catalogView, parseGraph, planGraph, presetSecrets, Redactor, runIssues, scrubSecrets } from '@cdui/engine';
 import type { NodeRegistry, PresetRegistry } from '@cdui/node-sdk';
 import type { GraphFile } from '@cdui/protocol';
-import type { PreparedAnswer, ProvenanceAnswer } from './messages';
+import type { PreparedAnswer, ProvenanceAnswer, WantedAnswers } from './messages';
 
 /** The node types and presets of one moment. */
 export interface Types {
@@ -16,22 +16,23 @@ export interface Types {
 }
 
 /** Says whether a run of the graph, parsed or as text, could start, and what of it may be stored. Drafts do not count. */
-export function prepareGraph(json: unknown, types: Types, withProvenance: boolean): PreparedAnswer {
+export function prepareGraph(json: unknown, types: Types, wanted: WantedAnswers): PreparedAnswer {
   const { registry, presets } = types;
   const { graph, issues } = parseGraph(json);
-  if (graph === null) return { issues, scrubbed: null, provenance: null };
+  if (graph === null) return { issues, scrubbed: null, provenance: null, nodeTypes: null };
   const catalog = catalogView(registry, presets);
   const scrubbed = scrubSecrets(graph, catalog);
   const problems = runIssues(graph, { registry, presets });
   if (problems.length > 0) {
     const inFile = scrubbed.secrets.flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
     const redactor = new Redactor([...inFile, ...presetSecrets(presets, catalog)]);
-    return { issues: redactor.data(problems), scrubbed: null, provenance: null };
+    return { issues: redactor.data(problems), scrubbed: null, provenance: null, nodeTypes: null };
   }
   return {
     issues: [],
     scrubbed: scrubbed.secrets.length > 0 ? JSON.stringify(scrubbed.graph) : null,
-    provenance: withProvenance ? provenanceOf(graph, types) : null,
+    provenance: wanted.provenance ? provenanceOf(graph, types) : null,
+    nodeTypes: wanted.nodeTypes ? [...new Set(plannedNodes(graph, types).map(({ type }) => type))] : null,
   };
 }
 
@@ -39,8 +40,6 @@ const CUSTOM = 'custom:';
 
 /** Of the nodes that a run of the graph executes: it can run. */
 function provenanceOf(graph: GraphFile, types: Types): readonly ProvenanceAnswer[] {
-  const planned = planGraph(graph, types);
-  const nodes = 'plan' in planned ? planned.plan.nodes : [];
   const fileHashes = new Map<string, string | null>();
   const hashOf = (file: string): string | null => {
     const known = fileHashes.get(file);
@@ -49,7 +48,7 @@ function provenanceOf(graph: GraphFile, types: Types): readonly ProvenanceAnswer
     fileHashes.set(file, hash);
     return hash;
   };
-  return nodes.map(({ id, type }) => {
+  return plannedNodes(graph, types).map(({ id, type }) => {
     const provider = types.registry.get(type)?.definition.provider ?? '';
     const file = provider.startsWith(CUSTOM) ? provider.slice(CUSTOM.length) : null;
     return {
@@ -61,6 +60,11 @@ function provenanceOf(graph: GraphFile, types: Types): readonly ProvenanceAnswer
       file_hash: file === null ? null : hashOf(file),
     };
   });
+}
+
+function plannedNodes(graph: GraphFile, types: Types): readonly { readonly id: string; readonly type: string }[] {
+  const planned = planGraph(graph, types);
+  return 'plan' in planned ? planned.plan.nodes : [];
 }
 
 /** Null when the file is gone meanwhile. */

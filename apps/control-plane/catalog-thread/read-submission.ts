@@ -1,7 +1,7 @@
 import type { GraphFile, GraphSettings, Submission } from '@cdui/protocol';
 import { checkSubmission, CodedError } from '@cdui/protocol';
 import { JsonRefusal, parseJson } from '../system/json-text';
-import type { ReadAnswer } from './messages';
+import { type ReadAnswer, wantedFor } from './messages';
 import { prepareGraph, type Types } from './prepare-graph';
 
 /** Reads the body of a submission, which is parsed here and nowhere else: its JSON, its form, then whether its graph could run. */
@@ -13,11 +13,11 @@ export function readSubmission(body: Uint8Array, types: Types): ReadAnswer {
     return refusal(error);
   }
   const { graph, name, options } = submission;
-  const { issues, scrubbed, provenance } = prepareGraph(graph, types, options.provenance);
+  const { issues, scrubbed, provenance, nodeTypes } = prepareGraph(graph, types, wantedFor(options));
   if (issues.length > 0) return { outcome: 'cannot_run', issues };
   const text = utf8(JSON.stringify(graph));
   return {
-    ...{ outcome: 'accepted', name, options, settings: settingsOf(graph), provenance },
+    ...{ outcome: 'accepted', name, options, settings: settingsOf(graph), provenance, nodeTypes },
     ...(scrubbed === null ? { graph: text, secret: null } : { graph: utf8(scrubbed), secret: text }),
   };
 }

@@ -10,7 +10,14 @@ import {
   loadPresetFolder,
 } from '@cdui/nodes';
 import type { PresetRegistry } from '@cdui/node-sdk';
-import type { CatalogNotice, CatalogRequest, CatalogResponse, CatalogThreadData, CatalogueAnswer } from './messages';
+import type {
+  CatalogNotice,
+  CatalogRequest,
+  CatalogResponse,
+  CatalogThreadData,
+  CatalogueAnswer,
+  WantedAnswers,
+} from './messages';
 import { prepareGraph, type Types } from './prepare-graph';
 import { readSubmission } from './read-submission';
 
@@ -41,7 +48,7 @@ class CatalogThread {
         this.tell();
         return this.answer;
       case 'prepare':
-        return prepareGraph(request.args[0], this.types(), request.args[1] === true);
+        return prepareGraph(request.args[0], this.types(), request.args[1] as WantedAnswers);
       case 'readSubmission':
         return readSubmission(request.args[0] as Uint8Array, this.types());
       case 'validate':
@@ -90,6 +97,7 @@ class CatalogThread {
       presets,
       {
         hash: catalogHash,
+        nodeTypeHashes,
         definitions,
         presets: presets.names().flatMap((name) => presets.get(name) ?? []),
         broken: problems.map(({ file, message }) => ({ file, message })),

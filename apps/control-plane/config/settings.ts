@@ -38,6 +38,13 @@ export interface Settings {
   /** Ended runs that are kept; negative: all of them. */
   readonly runRetentionKeepLast: number;
 
+  /** How often a connected worker reports; without a word for three times as long its connection is ended. In seconds. */
+  readonly workerHeartbeatS: number;
+  /** How long a worker may take to answer an assignment. In seconds. */
+  readonly workerAssignTimeoutS: number;
+  /** How long the runs of a worker that went away are kept for it. In seconds. */
+  readonly workerResumeGraceS: number;
+
   readonly runEventPayloadCapBytes: number;
   readonly runEventsResponseCapBytes: number;
   readonly runLogMaxBytes: number;
@@ -91,6 +98,9 @@ export function readSettings(
     runQueueMaxConcurrent: read.given('RUN_QUEUE_MAX_CONCURRENT') ?? '',
     runInteractiveMaxConcurrent: read.whole('RUN_INTERACTIVE_MAX_CONCURRENT', 2, { min: 1 }),
     runRetentionKeepLast: read.whole('RUN_RETENTION_KEEP_LAST', 200, { min: -1_000_000 }),
+    workerHeartbeatS: read.whole('WORKER_HEARTBEAT_S', 10, { min: 1, max: 3600 }),
+    workerAssignTimeoutS: read.whole('WORKER_ASSIGN_TIMEOUT_S', 30, { min: 1, max: 3600 }),
+    workerResumeGraceS: read.whole('WORKER_RESUME_GRACE_S', 300, { min: 0, max: 2_000_000 }),
     runEventPayloadCapBytes: read.whole('RUN_EVENT_PAYLOAD_CAP_BYTES', 131_072, { min: 512 }),
     runEventsResponseCapBytes: read.whole('RUN_EVENTS_RESPONSE_CAP_BYTES', 4 * MIB, { min: 1024 }),
     runLogMaxBytes: read.whole('RUN_LOG_MAX_MB', 64, { min: 1 }) * MIB,

@@ -25,6 +25,7 @@ export interface RunRow {
   readonly had_secrets: number;
   readonly fingerprint_digest: string | null;
   readonly execution_facts: string | null;
+  readonly recorded_seq: number;
 }
 
 export function runRecord(row: RunRow): RunRecord {
@@ -51,6 +52,7 @@ export function runRecord(row: RunRow): RunRecord {
     hadSecrets: row.had_secrets !== 0,
     fingerprintDigest: row.fingerprint_digest,
     facts: parsed(row.execution_facts),
+    recordedSeq: row.recorded_seq,
   };
 }
 

@@ -1,4 +1,13 @@
-import type { NewRun, NodeRecord, RunEnd, RunFilter, RunRecord, RunStart, RunStore } from '@cdui/execution';
+import type {
+  Fingerprint,
+  NewRun,
+  NodeRecord,
+  RunEnd,
+  RunFilter,
+  RunRecord,
+  RunStart,
+  RunStore,
+} from '@cdui/execution';
 import type { ActiveStatus, RunStatus } from '@cdui/protocol';
 import type { Database } from './database';
 import { type RunRow, runRecord } from './rows';
@@ -35,34 +44,39 @@ export class SqliteRunStore implements RunStore {
     return this.inserts.insert(values);
   }
 
-  start(id: string, { at, workerId, devices }: RunStart): Promise<boolean> {
-    return this.change(RUNS.start, [id, at, workerId, JSON.stringify(devices)]);
+  start(id: string, { at, workerId, devices, facts }: RunStart): Promise<boolean> {
+    return this.database.write(async (tx) => {
+      const all = facts ? await merged(tx, id, facts) : null;
+      return (await tx.run(RUNS.start, [id, at, workerId, JSON.stringify(devices), all])) > 0;
+    });
   }
 
-  mark(id: string, from: ActiveStatus, status: 'running' | 'disconnected'): Promise<boolean> {
-    return this.change(RUNS.mark, [id, from, status]);
+  mark(id: string, status: 'running' | 'disconnected'): Promise<boolean> {
+    return this.change(RUNS.mark, [id, status]);
   }
 
   requeue(id: string): Promise<boolean> {
     return this.change(RUNS.requeue, [id]);
   }
 
-  end(id: string, from: readonly ActiveStatus[], end: RunEnd, at: number): Promise<number | null> {
+  end(
+    id: string,
+    from: readonly ActiveStatus[],
+    end: RunEnd,
+    at: number,
+    recordedSeq?: number,
+  ): Promise<number | null> {
     const { status, error, reason, event } = end;
     const [origins, payload] = [JSON.stringify(from), JSON.stringify(event.payload)];
     return this.database.write(async (tx) => {
       const facts = reason && (await merged(tx, id, { error_reason: reason }));
-      if ((await tx.run(RUNS.end, [id, origins, status, error, at, facts])) === 0) return null;
+      if ((await tx.run(RUNS.end, [id, origins, status, error, at, facts, recordedSeq ?? null])) === 0) return null;
       const [last] = await tx.all<{ cursor: number }>(RUNS.appendLast, [id, event.type, payload, at]);
       return last!.cursor;
     });
   }
 
-  addFacts(
-    id: string,
-    facts: Readonly<Record<string, unknown>>,
-    fingerprint?: { readonly digest: string; readonly document: string },
-  ): Promise<void> {
+  addFacts(id: string, facts: Readonly<Record<string, unknown>>, fingerprint?: Fingerprint): Promise<void> {
     return this.database.write(async (tx) => {
       if (fingerprint) await tx.run(RUNS.keepFingerprint, [fingerprint.digest, fingerprint.document]);
       await tx.run(RUNS.setFacts, [id, await merged(tx, id, facts), fingerprint?.digest ?? null]);

@@ -10,6 +10,8 @@ export interface LoggedRun {
   readonly onFailed: (reason: Reason) => void;
   /** Whoever executes it began: the sinks' `started()`. */
   readonly onStarted: () => void;
+  /** A worker's frames up to this one are durable: see `cover`. */
+  readonly onRecorded?: (seq: number) => void;
 }
 
 /** Takes in what a run reports and makes it durable, in order. `drained()` resolves when what was reported is committed or far below the mark. */
@@ -18,6 +20,8 @@ export interface RunRecorder extends RunSinks {
   recordStart(): void;
   /** A warning of the server's own. */
   recordWarning(warning: WarningPayload): void;
+  /** All that was reported so far stands for a worker's frames up to this one, which is stored in the same commit. */
+  cover(seq: number): void;
   /** Resolves when all that was reported so far, a half-full batch of metrics included, is durable or has failed. Takes nothing after it. */
   close(): Promise<void>;
 }

@@ -28,6 +28,7 @@ interface Batch {
   readonly metrics: StoredMetric[];
   readonly artifacts: StoredArtifact[];
   bytes: number;
+  recordedSeq?: number;
 }
 
 export interface RecorderParts {
@@ -57,6 +58,8 @@ export class Recorder implements RunRecorder {
   private committing: Promise<void> | null = null;
   private cancelGather: (() => void) | null = null;
   private waiting: (() => void)[] = [];
+  /** Frames of a worker: the newest that was covered, and the newest that is durable. */
+  private readonly frames = { covered: 0, durable: 0 };
   private failed = false;
   private closed = false;
 
@@ -109,6 +112,13 @@ export class Recorder implements RunRecorder {
     return this.push('run_warning', warning, this.parts.run.startedAt + atMs);
   }
 
+  cover(seq: number): void {
+    if (this.closed || this.failed) return;
+    this.frames.covered = seq;
+    (this.pending.at(-1) ?? this.batchToFill()).recordedSeq = seq;
+    if (this.committing === null) this.commitSoon();
+  }
+
   console(text: string): boolean {
     if (!this.closed) this.parts.consoles.append(this.parts.run.runId, text);
     return this.below;
@@ -126,7 +136,8 @@ export class Recorder implements RunRecorder {
   /** Resolves when all that was reported so far is durable or has failed. */
   async flush(): Promise<void> {
     const upTo = this.cursor;
-    while (!this.failed && this.committed < upTo) {
+    const { covered } = this.frames;
+    while (!this.failed && (this.committed < upTo || this.frames.durable < covered)) {
       this.commitNow();
       await this.committing;
     }
@@ -187,8 +198,12 @@ export class Recorder implements RunRecorder {
     }
     this.outstanding.events -= batch.events.length;
     this.outstanding.bytes -= batch.bytes;
-    this.committed = batch.events.at(-1)!.cursor;
-    this.parts.onCommitted(batch.events);
+    this.committed = batch.events.at(-1)?.cursor ?? this.committed;
+    if (batch.events.length > 0) this.parts.onCommitted(batch.events);
+    if (batch.recordedSeq !== undefined) {
+      this.frames.durable = batch.recordedSeq;
+      this.parts.run.onRecorded?.(batch.recordedSeq);
+    }
     if (this.outstanding.events <= HIGH_EVENTS * LOW_SHARE && this.outstanding.bytes <= HIGH_BYTES * LOW_SHARE)
       this.letGo();
   }

@@ -4,17 +4,19 @@ import type { Logger } from '@nestjs/common';
 import type { RawData, WebSocket } from 'ws';
 import type { EventLog } from '../events/event-log';
 import type { CanvasSession, CanvasSessions, Runs } from '../runs/runs';
+import type { WorkerRegistry } from '../workers/worker-registry';
 import { feed } from './feed';
 import type { ControlFrame } from './frames';
 import { keepAlive } from './heartbeat';
 import { Outlet } from './outlet';
-import { type SocketRequest, socketRequest } from './requests';
-import { RunWatch } from './run-watch';
+import { type SocketRequest, socketRequest, type Topic } from './requests';
+import { ChangeWatch } from './change-watch';
 
 export interface ConnectionParts {
   readonly runs: Runs;
   readonly log: EventLog;
   readonly sessions: CanvasSessions;
+  readonly workers: WorkerRegistry;
   readonly logger: Logger;
   readonly pingIntervalMs?: number;
 }
@@ -30,7 +32,7 @@ export class ExecutionConnection {
   private readonly outlet: Outlet;
   private attachment: Attachment | null = null;
   private session: CanvasSession | null = null;
-  private watch: RunWatch | null = null;
+  private readonly watches = new Map<Topic, ChangeWatch>();
   private readonly waiting: RawData[] = [];
   private working = false;
   private closed = false;
@@ -98,11 +100,11 @@ export class ExecutionConnection {
         this.session?.clearCache();
         return this.say({ type: 'cache_cleared' });
       case 'watch':
-        if (request.topics.includes('runs')) this.watch ??= new RunWatch(this.parts.runs.changes, this.outlet);
-        return this.say({ type: 'watching', topics: request.topics });
+        for (const topic of request.topics) this.watch(topic);
+        return this.say({ type: 'watching', topics: [...this.watches.keys()] });
       case 'unwatch':
-        if (request.topics.includes('runs')) this.unwatch();
-        return this.say({ type: 'watching', topics: [] });
+        for (const topic of request.topics) this.unwatch(topic);
+        return this.say({ type: 'watching', topics: [...this.watches.keys()] });
     }
   }
 
@@ -162,9 +164,19 @@ export class ExecutionConnection {
     }
   }
 
-  private unwatch(): void {
-    this.watch?.end();
-    this.watch = null;
+  private watch(topic: Topic): void {
+    if (this.watches.has(topic)) return;
+    const { runs, workers } = this.parts;
+    const watch =
+      topic === 'runs'
+        ? new ChangeWatch(runs.changes, 'run_changed', this.outlet)
+        : new ChangeWatch(workers.changes, 'worker_changed', this.outlet);
+    this.watches.set(topic, watch);
+  }
+
+  private unwatch(topic: Topic): void {
+    this.watches.get(topic)?.end();
+    this.watches.delete(topic);
   }
 
   private say(frame: ControlFrame): Promise<void> {
@@ -176,7 +188,7 @@ export class ExecutionConnection {
     this.closed = true;
     this.waiting.length = 0;
     this.attachment?.stop.abort();
-    this.unwatch();
+    for (const topic of [...this.watches.keys()]) this.unwatch(topic);
     this.session?.close().catch((error: unknown) => this.defect(error));
     this.session = null;
   }

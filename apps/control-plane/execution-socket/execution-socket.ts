@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -7,8 +7,9 @@ import { SETTINGS, type Settings } from '../config/settings';
 import { EventLog } from '../events/event-log';
 import { CanvasSessions, Runs } from '../runs/runs';
 import { ServerAddress } from '../system/server-address';
+import { refuseUpgrade } from '../system/upgrades';
+import { WorkerRegistry } from '../workers/worker-registry';
 import { ExecutionConnection } from './connection';
-import { refuseUpgrade, routeUpgrades } from './upgrades';
 
 /** Close codes of `/ws/execution` beside the standard ones. */
 export const WRONG_TOKEN = 4401;
@@ -30,6 +31,7 @@ export class ExecutionSocket {
     private readonly runs: Runs,
     private readonly log: EventLog,
     private readonly sessions: CanvasSessions,
+    private readonly workers: WorkerRegistry,
     private readonly token: SessionToken,
     private readonly address: ServerAddress,
     @Inject(SETTINGS) settings: Settings,
@@ -40,12 +42,6 @@ export class ExecutionSocket {
       maxPayload: settings.wsMaxMessageBytes,
       // Compressing costs more than this machine's own network, and memory for each socket.
       perMessageDeflate: false,
-    });
-  }
-
-  listen(server: Server): void {
-    routeUpgrades(server, {
-      '/ws/execution': (request, socket, head) => this.upgrade(request, socket, head),
     });
   }
 
@@ -77,7 +73,7 @@ export class ExecutionSocket {
     this.server.close();
   }
 
-  private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { host, origin } = request.headers;
     const { allowlist } = this.address;
     if (!allowlist?.allows(host)) {
@@ -102,8 +98,8 @@ export class ExecutionSocket {
       client.close(WRONG_TOKEN, 'Missing or invalid session token');
       return;
     }
-    const { runs, log, sessions, logger } = this;
-    const connection = new ExecutionConnection(client, request.socket, { runs, log, sessions, logger });
+    const { runs, log, sessions, workers, logger } = this;
+    const connection = new ExecutionConnection(client, request.socket, { runs, log, sessions, workers, logger });
     this.connections.add(connection);
     client.once('close', () => this.connections.delete(connection));
   }

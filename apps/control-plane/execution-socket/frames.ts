@@ -7,7 +7,7 @@ export type ControlFrame =
   | { readonly type: 'cancel_ack'; readonly run_id: string; readonly status: string; readonly cancelled: boolean }
   | { readonly type: 'cache_cleared' }
   | { readonly type: 'watching'; readonly topics: readonly string[] }
-  | { readonly type: 'run_changed'; readonly id: string; readonly rev: number }
+  | { readonly type: 'run_changed' | 'worker_changed'; readonly id: string; readonly rev: number }
   | { readonly type: 'execution_stopped'; readonly reason: 'not_running' }
   | ({ readonly type: 'execution_error'; readonly error: string; readonly rejected: true } & Coded)
   | ({ readonly type: 'error'; readonly error: string } & Coded);

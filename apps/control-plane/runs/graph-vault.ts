@@ -21,10 +21,10 @@ export class GraphVault {
     else if (this.recent.size < MAX_KEPT) this.recent.set(id, graph);
   }
 
-  /** Hands the graph out, once. */
+  /** Hands the graph out. One with secrets stays, for a run that returns to the queue; any other is read from its row then. */
   take(id: string): GraphFile | null {
     const graph = this.secret.get(id) ?? this.recent.get(id) ?? null;
-    this.drop(id);
+    this.recent.delete(id);
     return graph instanceof Uint8Array ? (JSON.parse(decoder.decode(graph)) as GraphFile) : graph;
   }
 

@@ -1,19 +1,11 @@
-import type {
-  ExecutionOutcome,
-  Executor,
-  Placement,
-  RunEffect,
-  RunEnd,
-  RunInput,
-  RunRecord,
-  RunState,
-} from '@cdui/execution';
+import type { Executor, Placement, RunEffect, RunEnd, RunInput, RunRecord, RunState } from '@cdui/execution';
 import { Mailbox, QUEUED, reduceRun } from '@cdui/execution';
 import type { GraphFile, Lane, RunOptions, RunStatus, WarningPayload } from '@cdui/protocol';
 import type { WaitingRun } from '@cdui/scheduling';
 import { LOCAL } from '@cdui/scheduling';
-import type { RunRecorder } from '../events/event-log';
 import { Backoff } from './backoff';
+import { resumeFacts, resumeOf } from './resume';
+import { RunAttempt } from './run-attempt';
 import type { NodeProvenance, RunWorld } from './world';
 
 /** A run that was accepted, and all that its execution needs. */
@@ -26,6 +18,8 @@ export interface AcceptedRun {
   /** What it says of itself when it begins. */
   readonly warnings: readonly WarningPayload[];
   readonly provenance: readonly NodeProvenance[] | null;
+  /** Of all nodes that will execute; null for a run of this server. */
+  readonly nodeTypes: readonly string[] | null;
   readonly executor: Executor;
 }
 
@@ -36,8 +30,14 @@ export interface RunKeeper {
   withdraw(run: AcceptedRun): void;
   /** Frees what it holds and lets the next ones start. */
   release(run: AcceptedRun): void;
-  /** Frees what it holds and lets it wait again at its old place; it could not be started now. */
-  requeue(live: LiveRun): void;
+  /**
+   * Lets it wait again at its old place: it could not be started now.
+   *
+   * @param returned its worker was told to start it and may still try: what it held there stays taken
+   */
+  requeue(live: LiveRun, returned: boolean): void;
+  /** A run was started: storage works. */
+  began(): void;
   /** Its row says something else. */
   changed(id: string): void;
   /** It has ended, or is lost: nothing more will come of it. */
@@ -62,11 +62,11 @@ export class LiveRun {
   private readonly mailbox = new Mailbox<RunInput>((input) => this.handle(input));
   private placement: Placement | null = null;
   private startedAt = 0;
-  private readonly stop = new AbortController();
-  private executing: Promise<void> | null = null;
-  private recorder: RunRecorder | null = null;
-  private closing: Promise<void> | null = null;
-  private outcome: ExecutionOutcome | null = null;
+  /** How many times it was placed. */
+  private attempts = 0;
+  private attempt: RunAttempt | null = null;
+  /** The newest frame of it that an earlier server stored. */
+  private recordedSeq = 0;
 
   constructor(
     readonly run: AcceptedRun,
@@ -105,13 +105,37 @@ export class LiveRun {
     return this.state !== before;
   }
 
+  /** Whether it goes on without this server. */
+  get isElsewhere(): boolean {
+    const { state } = this;
+    return state.at === 'disconnected' || (state.at === 'running' && !state.local);
+  }
+
+  /** Resolves when what it was told so far is stored. */
+  async untilStored(): Promise<void> {
+    await this.mailbox.idle();
+  }
+
   /** Takes it as an earlier server left it. */
-  private leave({ status, startedAt, workerId }: RunRecord): void {
-    this.status = status;
-    this.startedAt = startedAt ?? 0;
-    if (status === 'queued') return;
-    const local = workerId === null;
-    this.state = { at: 'running', local, started: true, stop: null };
+  private leave(record: RunRecord): void {
+    this.status = record.status;
+    this.startedAt = record.startedAt ?? 0;
+    this.recordedSeq = record.recordedSeq;
+    if (record.status === 'queued') return;
+    const resume = resumeOf(record);
+    this.attempts = resume?.attempt ?? 0;
+    this.placement = resume?.placement ?? null;
+    this.state = {
+      at: 'running',
+      local: resume === null,
+      started: resume === null || record.recordedSeq > 0,
+      stop: null,
+    };
+  }
+
+  /** What it holds; nothing on the canvas. */
+  private get where(): Placement {
+    return this.placement ?? { worker: LOCAL, devices: this.run.waiting.devices, slots: [] };
   }
 
   private handle(input: RunInput): void | Promise<void> {
@@ -133,16 +157,16 @@ export class LiveRun {
         void this.commitRunning();
         return;
       case 'execute':
-        this.executing = this.execute();
+        this.tryOnce().execute(() => this.keeper.graph(this.run));
         return;
       case 'adopt':
-        this.executing = this.adopt();
+        this.tryOnce().adopt(this.recordedSeq);
         return;
       case 'record_start':
-        this.recordStart();
+        this.attempt?.recordStart();
         return;
       case 'abort':
-        this.stop.abort(effect.reason);
+        this.attempt?.abort(effect.reason);
         return;
       case 'mark':
         return this.mark(effect);
@@ -157,15 +181,19 @@ export class LiveRun {
   }
 
   private async commitRunning(): Promise<void> {
-    const { world, placement } = this;
+    const { world, where: placement } = this;
+    const { worker, devices } = placement;
     const at = world.clock.now();
-    const worker = placement?.worker ?? LOCAL;
+    const attempt = ++this.attempts;
     let input: RunInput;
     try {
-      const start = { at, workerId: worker === LOCAL ? null : worker, devices: placement?.devices ?? [] };
-      const waited = await world.store.start(this.id, start);
+      const facts = worker === LOCAL ? {} : { workerId: worker, facts: resumeFacts({ attempt, placement }) };
+      const waited = await world.store.start(this.id, { at, workerId: null, devices, ...facts });
       input = { type: waited ? 'committed' : 'row_lost' };
-      if (waited) this.become('running', at);
+      if (waited) {
+        this.become('running', at);
+        this.keeper.began();
+      }
     } catch (error) {
       world.report(`Run ${this.id} could not be marked as running`, error);
       input = { type: 'commit_failed' };
@@ -180,75 +208,18 @@ export class LiveRun {
     this.keeper.changed(this.id);
   }
 
-  private async execute(): Promise<void> {
-    const { run, world } = this;
-    try {
-      const graph = await this.keeper.graph(run);
-      const sinks = await this.record();
-      this.storeProvenance();
-      this.outcome = await run.executor.run({
-        kind: 'start',
-        runId: run.id,
-        graph,
-        options: run.options,
-        placement: this.placement ?? { worker: LOCAL, devices: run.waiting.devices, slots: [] },
-        folders: world.files.folders(run.id),
-        sinks,
-        signal: this.stop.signal,
-      });
-    } catch (error) {
-      world.report(`Run ${run.id} could not be executed`, error);
-    }
-    await this.ended();
-  }
-
-  private async adopt(): Promise<void> {
-    const { run, world } = this;
-    try {
-      const record = await world.store.get(run.id);
-      this.outcome = await run.executor.run({
-        kind: 'adopt',
-        runId: run.id,
-        resume: record?.facts ?? {},
-        placement: this.placement ?? { worker: LOCAL, devices: run.waiting.devices, slots: [] },
-        sinks: await this.record(),
-        signal: this.stop.signal,
-      });
-    } catch (error) {
-      world.report(`Run ${run.id} could not be taken over`, error);
-    }
-    await this.ended();
-  }
-
-  private async record(): Promise<RunRecorder> {
-    this.recorder = await this.world.log.open({
-      runId: this.id,
-      startedAt: this.startedAt,
-      onStarted: () => this.post({ type: 'started' }),
-      onFailed: (reason) => this.post({ type: 'storage_failed', reason }),
+  private tryOnce(): RunAttempt {
+    const { run, world, startedAt } = this;
+    this.attempt = new RunAttempt({
+      ...{ run, world, startedAt, attempt: this.attempts, placement: this.where },
+      post: (input) => this.post(input),
     });
-    return this.recorder;
+    return this.attempt;
   }
 
-  /** All that it reported is durable, or has failed, before anybody hears that it is over. */
-  private async ended(): Promise<void> {
-    await this.closeRecorder();
-    this.post(this.outcome ? { type: 'finished', outcome: this.outcome } : { type: 'executor_error' });
-  }
-
-  private closeRecorder(): Promise<void> {
-    this.closing ??= this.recorder?.close() ?? Promise.resolve();
-    return this.closing;
-  }
-
-  private recordStart(): void {
-    this.recorder?.recordStart();
-    for (const warning of this.run.warnings) this.recorder?.recordWarning(warning);
-  }
-
-  private async mark({ from, status }: Extract<RunEffect, { do: 'mark' }>): Promise<void> {
+  private async mark({ status }: Extract<RunEffect, { do: 'mark' }>): Promise<void> {
     try {
-      if (await this.world.store.mark(this.id, from, status)) this.become(status);
+      if (await this.world.store.mark(this.id, status)) this.become(status);
       else this.post({ type: 'row_lost' });
     } catch (error) {
       // What goes on is right, only what the row says of it is late: the next change sets it right.
@@ -257,25 +228,32 @@ export class LiveRun {
   }
 
   private requeue(uncommit: boolean): void | Promise<void> {
+    if (uncommit) return this.uncommit();
     this.placement = null;
-    if (!uncommit) {
-      this.keeper.requeue(this);
-      return;
-    }
-    return this.world.store.requeue(this.id).then(
-      (was) => {
-        if (!was) {
+    this.keeper.requeue(this, false);
+  }
+
+  /** Tries until the row says so: while it says `running`, nothing may hold the run. */
+  private async uncommit(): Promise<void> {
+    const { world, keeper } = this;
+    const backoff = new Backoff(world.clock);
+    for (;;) {
+      try {
+        if (!(await world.store.requeue(this.id))) {
           this.post({ type: 'row_lost' });
           return;
         }
-        this.become('queued');
-        this.keeper.requeue(this);
-      },
-      (error: unknown) => {
-        this.world.report(`Run ${this.id} could not be put back into the queue`, error);
-        this.keeper.requeue(this);
-      },
-    );
+        break;
+      } catch (error) {
+        world.report(`Run ${this.id} could not be put back into the queue`, error);
+        if (keeper.givesUp()) return;
+        await backoff.pause();
+      }
+    }
+    this.placement = null;
+    this.attempt = null;
+    this.become('queued');
+    keeper.requeue(this, true);
   }
 
   /** Row and last event in one commit; then the slots; then the event is made known. */
@@ -283,9 +261,8 @@ export class LiveRun {
     const { world, keeper, run } = this;
     keeper.withdraw(run);
     // One that was cut off goes on until it hears of it: what it holds is in use, and it may still report.
-    await this.executing;
-    await this.closeRecorder();
-    this.storeFacts();
+    await this.attempt?.over;
+    this.attempt?.storeFacts();
     const filed = await this.storeEnd(from, end);
     if (filed === null) {
       this.forget();
@@ -294,6 +271,7 @@ export class LiveRun {
     this.status = end.status;
     keeper.release(run);
     world.log.publishEnd(run.id, filed.cursor, end.event, filed.at);
+    this.attempt?.filed();
     keeper.changed(run.id);
     this.settle();
     keeper.gone(this);
@@ -308,7 +286,7 @@ export class LiveRun {
     for (;;) {
       const at = Math.max(this.world.clock.now(), this.startedAt);
       try {
-        const cursor = await this.world.store.end(this.id, from, end, at);
+        const cursor = await this.world.store.end(this.id, from, end, at, this.attempt?.endSeq);
         return cursor === null ? null : { cursor, at };
       } catch (error) {
         this.world.report(`The end of run ${this.id} could not be stored`, error);
@@ -317,29 +295,6 @@ export class LiveRun {
         await backoff.pause();
       }
     }
-  }
-
-  /** Goes into the same commit as the end. A run that never came to its executor has no facts. */
-  private storeFacts(): void {
-    const { world, outcome } = this;
-    if (outcome === null) return;
-    const facts = {
-      ...outcome.facts,
-      fingerprint_source: 'control-plane',
-      peak_memory: outcome.peak_memory,
-    };
-    const fingerprint = world.machine.fingerprint(outcome.facts?.['runtime'] ?? null);
-    void world.store
-      .addFacts(this.id, facts, fingerprint)
-      .catch((error: unknown) => world.report(`The facts of run ${this.id} could not be stored`, error));
-  }
-
-  private storeProvenance(): void {
-    const { world, run } = this;
-    if (run.provenance === null) return;
-    void world.store
-      .addProvenance(run.id, run.provenance)
-      .catch((error: unknown) => world.report(`The provenance of run ${run.id} could not be stored`, error));
   }
 
   private forget(): void {

@@ -11,8 +11,11 @@ import type {
   RunStatus,
   RunSubmitted,
   Submission,
+  SubmissionOptions,
+  WarningPayload,
 } from '@cdui/protocol';
 import { checkOptions, checkSubmission, CodedError, isTerminal, reasonOf } from '@cdui/protocol';
+import type { Slot } from '@cdui/scheduling';
 import { LOCAL } from '@cdui/scheduling';
 import { Subject } from 'rxjs';
 import { GraphVault, type KeptGraph } from './graph-vault';
@@ -20,10 +23,12 @@ import type { AcceptedRun, RunKeeper } from './live-run';
 import { LiveRun } from './live-run';
 import { runRow } from './local/run-rows';
 import { askedDevice, engineOptions, localPlace } from './placement-of';
+import { type Resume, resumeOf } from './resume';
 import { Retention } from './retention';
 import { RunSlots } from './run-slots';
 import type { RunChange } from './runs';
 import { Runs } from './runs';
+import { type WorkerPlace, workerPlace } from './worker-place';
 import type { PreparedGraph, RunWorld } from './world';
 
 /** A submission, and where it came from. */
@@ -32,6 +37,13 @@ export interface Request extends Submission {
   readonly session?: { readonly id: string; readonly executor: Executor };
   readonly changedNodes?: readonly string[];
   readonly retryOf?: string;
+}
+
+/** Where a run waits, and what will execute it. */
+interface Place {
+  readonly at: WorkerPlace;
+  readonly warning: WarningPayload | null;
+  readonly executor: Executor;
 }
 
 /**
@@ -54,7 +66,7 @@ export class RunService extends Runs {
 
   constructor(private readonly world: RunWorld) {
     super();
-    this.slots = new RunSlots(world.clock, world.limits, world.machine.devices, (placed) =>
+    this.slots = new RunSlots(world.clock, world.limits, world.machine.devices, world.workers, (placed) =>
       this.live.get(placed.run.id)?.place(placed),
     );
     this.retention = new Retention(world, (id) => this.forgetDeleted(id));
@@ -62,7 +74,8 @@ export class RunService extends Runs {
       graph: (run) => this.graphOf(run),
       withdraw: (run) => this.slots.withdraw(run),
       release: (run) => this.slots.release(run),
-      requeue: (live) => this.requeue(live),
+      requeue: (live, returned) => this.requeue(live, returned),
+      began: () => this.slots.wentWell(),
       changed: (id) => this.changed(id),
       gone: (live) => this.gone(live),
       givesUp: () => this.over,
@@ -79,13 +92,27 @@ export class RunService extends Runs {
     return this.live.size;
   }
 
-  /** What an earlier server left unfinished ends here: secrets are gone with it, and so is whatever executed the runs. */
+  /** How many runs a slot holds, and how many it admits. */
+  usage(slot: Slot): { readonly used: number; readonly limit: number } {
+    return this.slots.usage(slot);
+  }
+
+  /**
+   * What an earlier server left unfinished here ends: secrets are gone with it, and so is whatever executed the runs. Those that a worker may
+   * still execute are taken over.
+   */
   async recover(): Promise<void> {
     const { store } = this.world;
     this.nextSeq = (await store.lastQueueSeq()) + 1;
-    const left = (await store.active()).map((record) => this.leftOver(record));
-    for (const live of left) live.post({ type: 'restarted' });
-    await Promise.allSettled(left.map(({ filed }) => filed));
+    const retired: LiveRun[] = [];
+    for (const record of await store.active()) {
+      const resume = record.status === 'queued' ? null : resumeOf(record);
+      const live = this.leftOver(record, resume);
+      if (resume) this.slots.hold(live.run, resume.placement);
+      else retired.push(live);
+      live.post({ type: resume ? 'adopted' : 'restarted' });
+    }
+    await Promise.allSettled(retired.map(({ filed }) => filed));
     this.retention.trim();
   }
 
@@ -104,7 +131,7 @@ export class RunService extends Runs {
   async accept(request: Request): Promise<RunSubmitted> {
     this.refuseWhenStopping();
     const { graph, options } = request;
-    const prepared = await this.world.graphs.prepare(graph, options.provenance);
+    const prepared = await this.world.graphs.prepare(graph, options);
     return this.enter(request, graph.settings, graph, prepared);
   }
 
@@ -118,21 +145,22 @@ export class RunService extends Runs {
     const { world } = this;
     const { options } = request;
     const asked = askedDevice(settings, options);
-    const place = localPlace(asked, options, world.machine.devices);
+    const place = this.placeFor(asked, options, prepared);
     // What waited for the graph's check may have outlived the server's readiness.
     this.refuseWhenStopping();
     const id = world.ids.runId();
     const queueSeq = this.nextSeq++;
-    const engine = engineOptions(settings, options, place.devices[0] ?? 'cpu', request.changedNodes ?? null);
+    const engine = engineOptions(settings, options, place.at.devices[0] ?? 'cpu', request.changedNodes ?? null);
     const alone = engine.seed !== null;
     const live = this.begin({
       id,
       lane: options.lane,
-      waiting: { id, worker: LOCAL, devices: place.devices, queueKey: place.queueKey, queueSeq, alone },
+      waiting: { id, ...place.at, queueSeq, alone },
       options: engine,
       warnings: place.warning ? [place.warning] : [],
       provenance: prepared.provenance,
-      executor: request.session?.executor ?? world.executor,
+      nodeTypes: prepared.nodeTypes,
+      executor: request.session?.executor ?? place.executor,
     });
     if (options.lane === 'interactive') this.admit(live, request.session?.id ?? null);
     await this.insert(live, this.newRun(live, request, prepared, asked));
@@ -141,13 +169,25 @@ export class RunService extends Runs {
     if (live.at === 'queued') {
       this.vault.keep(id, graph, prepared.hadSecrets);
       if (options.lane === 'interactive') {
-        live.place({ worker: LOCAL, devices: place.devices, slots: [] });
+        live.place({ worker: LOCAL, devices: place.at.devices, slots: [] });
         await live.started;
       } else {
         this.slots.submit(live.run);
       }
     }
     return { run_id: id, status: live.status };
+  }
+
+  /** Where it shall wait and execute. @throws CodedError when it never could */
+  private placeFor(asked: string, options: SubmissionOptions, { nodeTypes }: PreparedGraph): Place {
+    const { machine, workers, executor } = this.world;
+    const name = options.target?.worker ?? LOCAL;
+    if (name === LOCAL) {
+      const { warning, ...at } = localPlace(asked, options, machine.devices);
+      return { at: { worker: LOCAL, ...at }, warning, executor };
+    }
+    const at = workerPlace(name, workers.get(name), asked, options, nodeTypes ?? []);
+    return { at, warning: null, executor: workers.executor };
   }
 
   async list(filter: RunFilter): Promise<RunList> {
@@ -219,7 +259,7 @@ export class RunService extends Runs {
     this.slots.close();
     this.retention.close();
     for (const live of [...this.live.values()]) live.post({ type: 'shutdown' });
-    if (this.live.size > 0) {
+    if (this.executingHere.length > 0) {
       await new Promise<void>((resolve) => {
         const takeBack = this.world.clock.after(graceMs, resolve);
         this.idle = () => {
@@ -229,7 +269,17 @@ export class RunService extends Runs {
       });
     }
     this.over = true;
-    return this.live.size;
+    return this.executingHere.length;
+  }
+
+  /** Resolves when what runs elsewhere have said so far is stored. They go on without this server. */
+  async untilStored(): Promise<void> {
+    await this.world.log.flush();
+    await Promise.all([...this.live.values()].map((live) => live.untilStored()));
+  }
+
+  private get executingHere(): readonly LiveRun[] {
+    return [...this.live.values()].filter(({ isElsewhere }) => !isElsewhere);
   }
 
   private refuseWhenStopping(): void {
@@ -243,10 +293,14 @@ export class RunService extends Runs {
     return live;
   }
 
-  private leftOver(record: RunRecord): LiveRun {
+  private leftOver(record: RunRecord, resume: Resume | null): LiveRun {
     const { id, lane, queueKey, queueSeq, devices } = record;
-    const waiting = { id, worker: LOCAL, devices: devices ?? [queueKey], queueKey, queueSeq };
-    const nothing = { options: {}, warnings: [], provenance: null, executor: this.world.executor };
+    const { executor, workers } = this.world;
+    const worker = resume?.placement.worker ?? LOCAL;
+    const alone = typeof record.options['seed'] === 'number';
+    const waiting = { id, worker, devices: devices ?? [queueKey], queueKey, queueSeq, alone };
+    const by = resume ? workers.executor : executor;
+    const nothing = { options: {}, warnings: [], provenance: null, nodeTypes: null, executor: by };
     return this.begin({ id, lane, waiting, ...nothing }, record);
   }
 
@@ -293,7 +347,11 @@ export class RunService extends Runs {
     return JSON.parse(text) as GraphFile;
   }
 
-  private requeue(live: LiveRun): void {
+  private requeue(live: LiveRun, returned: boolean): void {
+    if (returned) {
+      this.slots.giveBackFenced(live.run);
+      return;
+    }
     if (live.run.lane === 'queued') {
       this.slots.giveBack(live.run);
       return;
@@ -328,7 +386,7 @@ export class RunService extends Runs {
     this.live.delete(id);
     this.vault.drop(id);
     if (isTerminal(status)) this.retention.trim();
-    if (this.live.size === 0) this.idle?.();
+    if (this.executingHere.length === 0) this.idle?.();
   }
 
   private async forgetDeleted(id: string): Promise<void> {

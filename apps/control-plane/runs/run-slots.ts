@@ -1,11 +1,11 @@
-import type { Clock } from '@cdui/execution';
+import type { Clock, Placement } from '@cdui/execution';
 import type { Reason } from '@cdui/protocol';
 import { CodedError } from '@cdui/protocol';
-import type { Placed } from '@cdui/scheduling';
+import type { Placed, Slot } from '@cdui/scheduling';
 import { InteractiveLimits, LOCAL, SchedulerState, SlotLimits } from '@cdui/scheduling';
 import { Backoff } from './backoff';
 import type { AcceptedRun } from './live-run';
-import type { RunLimits } from './world';
+import type { KnownWorker, RunLimits, Workers } from './world';
 
 /** Who waits, who holds what, and who may start: the pure scheduler with a clock beside it. */
 export class RunSlots {
@@ -13,18 +13,23 @@ export class RunSlots {
   private readonly interactive: InteractiveLimits;
   private readonly backoff: Backoff;
   private resume: (() => void) | null = null;
+  private closed = false;
+  /** Frees the slots that are kept from others until a worker says hello. */
+  private readonly fences = new Map<string, Set<() => void>>();
 
   /** @param start begins a run whose slots were taken */
   constructor(
     private readonly clock: Clock,
-    limits: RunLimits,
+    private readonly runLimits: RunLimits,
     devices: readonly string[],
+    workers: Workers,
     private readonly start: (placed: Placed) => void,
   ) {
-    this.scheduler.limits(new SlotLimits(limits.slots));
+    this.scheduler.limits(new SlotLimits(runLimits.slots));
     this.scheduler.workerChanged({ id: LOCAL, online: true, devices });
-    this.interactive = new InteractiveLimits(limits.interactive);
+    this.interactive = new InteractiveLimits(runLimits.interactive);
     this.backoff = new Backoff(clock);
+    workers.watch((worker, hello) => this.workerChanged(worker, hello));
   }
 
   /** @throws CodedError `interactive_limit` */
@@ -58,6 +63,34 @@ export class RunSlots {
     });
   }
 
+  /** Takes back a run that a worker was told to start. What it held stays taken until that worker says hello, or nobody waits for it any more. */
+  giveBackFenced({ id, waiting }: AcceptedRun): void {
+    const free = this.scheduler.fence(id);
+    const fences = this.fences.get(waiting.worker) ?? new Set();
+    this.fences.set(waiting.worker, fences);
+    const lift = (): void => {
+      cancel();
+      fences.delete(lift);
+      free();
+    };
+    const cancel = this.clock.after(this.runLimits.resumeGraceMs, () => {
+      lift();
+      this.dispatch();
+    });
+    fences.add(lift);
+    this.dispatch();
+  }
+
+  /** A run that a server before this one placed holds what it got then. */
+  hold({ waiting }: AcceptedRun, { worker, devices, slots }: Placement): void {
+    this.scheduler.hold({ run: waiting, worker, devices, slots });
+  }
+
+  /** How many runs a slot holds, and how many it admits. */
+  usage(slot: Slot): { readonly used: number; readonly limit: number } {
+    return this.scheduler.usage(slot);
+  }
+
   /** A run was started: storage works. */
   wentWell(): void {
     this.backoff.reset();
@@ -79,13 +112,22 @@ export class RunSlots {
 
   /** Nothing more is started. */
   close(): void {
+    this.closed = true;
     this.scheduler.drain(LOCAL, true);
     this.resume?.();
     this.resume = null;
+    for (const fences of this.fences.values()) for (const lift of [...fences]) lift();
+  }
+
+  private workerChanged({ id, online, draining, devices }: KnownWorker, hello: boolean): void {
+    this.scheduler.workerChanged({ id, online, devices });
+    this.scheduler.drain(id, draining);
+    if (hello) for (const lift of [...(this.fences.get(id) ?? [])]) lift();
+    this.dispatch();
   }
 
   private dispatch(): void {
-    if (this.resume !== null) return;
+    if (this.resume !== null || this.closed) return;
     for (let placed = this.scheduler.next(); placed; placed = this.scheduler.next()) this.start(placed);
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock, EventStore, Executor, Ids, NodeRecord, RunStore } from '@cdui/execution';
+import type { Clock, EventStore, Executor, Fingerprint, Ids, NodeRecord, RunStore } from '@cdui/execution';
 import type { GraphFile, GraphSettings, RunFolders, SubmissionOptions } from '@cdui/protocol';
 import type { LimitSettings } from '@cdui/scheduling';
 import type { EventLog } from '../events/event-log';
@@ -10,6 +10,8 @@ export interface PreparedGraph {
   readonly hadSecrets: boolean;
   /** A record for each node that will execute; null when not asked for. */
   readonly provenance: readonly NodeProvenance[] | null;
+  /** Of all nodes that will execute; null for a run of this server, which knows them. */
+  readonly nodeTypes: readonly string[] | null;
 }
 
 /** Where a node's code comes from. */
@@ -37,7 +39,7 @@ export interface ReadSubmission extends PreparedGraph {
 /** Looks at graphs where the node types are known. */
 export abstract class GraphDesk {
   /** @throws CodedError `invalid_graph` with `params.issues` when a run of it could not start */
-  abstract prepare(graph: GraphFile, withProvenance: boolean): Promise<PreparedGraph>;
+  abstract prepare(graph: GraphFile, options: SubmissionOptions): Promise<PreparedGraph>;
   /**
    * Reads the body of a submission.
    *
@@ -52,7 +54,26 @@ export abstract class Machine {
   /** Devices that a runtime serves here, such as `cpu` and `cuda:0`. */
   abstract readonly devices: readonly string[];
   /** What a run's results may depend on, and its digest. */
-  abstract fingerprint(runtime: unknown): { readonly digest: string; readonly document: string };
+  abstract fingerprint(runtime: unknown): Fingerprint;
+}
+
+/** A worker as those see it who place runs. */
+export interface KnownWorker {
+  readonly id: string;
+  readonly online: boolean;
+  readonly draining: boolean;
+  readonly devices: readonly string[];
+  readonly capabilities: readonly string[];
+  /** Which of the node types it does not have as this server has them. */
+  lacks(nodeTypes: readonly string[]): readonly string[];
+}
+
+/** The workers of this server, and what executes runs on them. */
+export abstract class Workers {
+  abstract readonly executor: Executor;
+  abstract get(id: string): KnownWorker | null;
+  /** @param listener is told each worker that changed, and whether it has just said hello: what it said before is over */
+  abstract watch(listener: (worker: KnownWorker, hello: boolean) => void): void;
 }
 
 /** Files of runs. */
@@ -68,6 +89,8 @@ export interface RunLimits {
   readonly interactive: number;
   /** Ended runs that are kept; negative: all of them. */
   readonly keepLast: number;
+  /** How long what a worker had is kept for it when it is away. In milliseconds. */
+  readonly resumeGraceMs: number;
 }
 
 /** All that runs are given from outside; nothing else reaches them, so that a simulation can be all of it. */
@@ -80,6 +103,7 @@ export interface RunWorld {
   readonly ids: Ids;
   readonly graphs: GraphDesk;
   readonly machine: Machine;
+  readonly workers: Workers;
   readonly files: RunFiles;
   readonly limits: RunLimits;
   /** Tells whoever looks after the server what no request can be answered with. */

@@ -2,6 +2,11 @@
 const STATUSES: Readonly<Record<string, number>> = {
   bad_request: 400,
   target_unsupported: 400,
+  worker_unknown: 400,
+  device_not_offered: 400,
+  worker_lacks_feature: 400,
+  worker_missing_types: 400,
+  worker_not_found: 404,
   device_unavailable: 400,
   unsupported_graph: 400,
   graph_too_large: 400,

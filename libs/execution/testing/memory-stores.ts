@@ -11,6 +11,7 @@ import type {
   EventBatch,
   EventPage,
   EventStore,
+  Fingerprint,
   NewRun,
   NodeRecord,
   RunFilter,
@@ -25,7 +26,6 @@ import type {
 interface Stored {
   record: RunRecord;
   readonly graph: string;
-  recordedSeq: number;
   readonly events: StoredEvent[];
   readonly metrics: StoredMetric[];
   readonly artifacts: StoredArtifact[];
@@ -141,7 +141,6 @@ class MemoryRunStore implements RunStore {
       state.runs.set(run.id, {
         record,
         graph,
-        recordedSeq: 0,
         events: [],
         metrics: [],
         artifacts: [],
@@ -151,24 +150,37 @@ class MemoryRunStore implements RunStore {
     });
   }
 
-  start(id: string, { at, workerId, devices }: RunStart): Promise<boolean> {
-    return this.change(id, ['queued'], { status: 'running', startedAt: at, workerId, devices: [...devices] });
+  start(id: string, { at, workerId, devices, facts: given }: RunStart): Promise<boolean> {
+    return this.change(id, ['queued'], (record) => ({
+      ...{ status: 'running', startedAt: at, workerId, devices: [...devices], recordedSeq: 0 },
+      facts: given ? { ...record.facts, ...plain(given) } : record.facts,
+    }));
   }
 
-  mark(id: string, from: ActiveStatus, status: 'running' | 'disconnected'): Promise<boolean> {
-    return this.change(id, [from], { status });
+  mark(id: string, status: 'running' | 'disconnected'): Promise<boolean> {
+    return this.change(id, ['running', 'disconnected'], () => ({ status }));
   }
 
   requeue(id: string): Promise<boolean> {
-    return this.change(id, ['running'], { status: 'queued', startedAt: null, workerId: null, devices: null });
+    return this.change(id, ['running'], () => ({ status: 'queued', startedAt: null, workerId: null, devices: null }));
   }
 
-  end(id: string, from: readonly ActiveStatus[], end: RunEnd, at: number): Promise<number | null> {
+  end(
+    id: string,
+    from: readonly ActiveStatus[],
+    end: RunEnd,
+    at: number,
+    recordedSeq?: number,
+  ): Promise<number | null> {
     return this.database.write((state) => {
       const run = state.runs.get(id);
       if (!run || !from.some((status) => status === run.record.status)) return null;
       const facts = end.reason ? { ...run.record.facts, error_reason: end.reason } : run.record.facts;
-      run.record = { ...run.record, status: end.status, error: end.error, finishedAt: at, facts };
+      const covered = recordedSeq ?? run.record.recordedSeq;
+      run.record = {
+        ...run.record,
+        ...{ status: end.status, error: end.error, finishedAt: at, facts, recordedSeq: covered },
+      };
       const cursor = lastCursor(run) + 1;
       const ts = Math.max(at, run.events.at(-1)?.ts ?? 0);
       run.events.push({ cursor, type: end.event.type, payload: JSON.stringify(end.event.payload), ts });
@@ -176,11 +188,7 @@ class MemoryRunStore implements RunStore {
     });
   }
 
-  addFacts(
-    id: string,
-    facts: Readonly<Record<string, unknown>>,
-    fingerprint?: { readonly digest: string; readonly document: string },
-  ): Promise<void> {
+  addFacts(id: string, facts: Readonly<Record<string, unknown>>, fingerprint?: Fingerprint): Promise<void> {
     return this.database.write((state) => {
       if (fingerprint) state.fingerprints.set(fingerprint.digest, fingerprint.document);
       const run = state.runs.get(id);
@@ -258,11 +266,15 @@ class MemoryRunStore implements RunStore {
     });
   }
 
-  private change(id: string, from: readonly RunStatus[], change: Partial<RunRecord>): Promise<boolean> {
+  private change(
+    id: string,
+    from: readonly RunStatus[],
+    change: (record: RunRecord) => Partial<RunRecord>,
+  ): Promise<boolean> {
     return this.database.write((state) => {
       const run = state.runs.get(id);
       if (!run || !from.includes(run.record.status)) return false;
-      run.record = { ...run.record, ...change };
+      run.record = { ...run.record, ...change(run.record) };
       return true;
     });
   }
@@ -285,7 +297,7 @@ class MemoryEventStore implements EventStore {
       run.events.push(...events);
       run.metrics.push(...metrics);
       run.artifacts.push(...artifacts);
-      if (recordedSeq !== undefined) run.recordedSeq = recordedSeq;
+      if (recordedSeq !== undefined) run.record = { ...run.record, recordedSeq };
     });
   }
 
@@ -345,6 +357,7 @@ const DEFAULTS = {
   devices: null,
   facts: null,
   fingerprintDigest: null,
+  recordedSeq: 0,
   gitCommit: null,
   gitDirty: null,
   pluginPins: null,

@@ -59,6 +59,7 @@ export function describeStores(name: string, open: () => Promise<OpenStores>): v
         const { graph, ...row } = run;
         expect(await runs.get('a')).toEqual({
           ...row,
+          recordedSeq: 0,
           status: 'queued',
           error: null,
           startedAt: null,
@@ -94,14 +95,35 @@ export function describeStores(name: string, open: () => Promise<OpenStores>): v
         expect(await runs.get('a')).toEqual(before);
       });
 
-      it('are marked only from the status that is named', async () => {
+      it('are marked as connected or not only between their start and their end', async () => {
         await runs.insert(newRun('a', 1));
-        expect(await runs.mark('a', 'running', 'disconnected')).toBe(false);
+        expect(await runs.mark('a', 'disconnected')).toBe(false);
         await runs.start('a', PLACED);
-        expect(await runs.mark('a', 'running', 'disconnected')).toBe(true);
-        expect(await runs.mark('a', 'running', 'disconnected')).toBe(false);
+        expect(await runs.mark('a', 'disconnected')).toBe(true);
+        expect(await runs.mark('a', 'disconnected')).toBe(true);
         expect(await runs.get('a')).toMatchObject({ status: 'disconnected' });
-        expect(await runs.mark('b', 'running', 'disconnected')).toBe(false);
+        expect(await runs.mark('a', 'running')).toBe(true);
+        expect(await runs.mark('b', 'disconnected')).toBe(false);
+      });
+
+      it('count the frames of each attempt anew, and keep what is known of where they run', async () => {
+        await runs.insert(newRun('a', 1));
+        await runs.addFacts('a', { kept: 1 });
+        await runs.start('a', { ...PLACED, workerId: 'w', facts: { worker_resume: { attempt: 1 } } });
+        await events.append('a', { events: [], recordedSeq: 7 });
+        expect(await runs.get('a')).toMatchObject({
+          recordedSeq: 7,
+          facts: { kept: 1, worker_resume: { attempt: 1 } },
+        });
+        await runs.requeue('a');
+        await runs.start('a', { ...PLACED, workerId: 'w', facts: { worker_resume: { attempt: 2 } } });
+        expect(await runs.get('a')).toMatchObject({
+          recordedSeq: 0,
+          facts: { kept: 1, worker_resume: { attempt: 2 } },
+        });
+        const event = { type: 'execution_complete', payload: null } as const;
+        await runs.end('a', ['running'], { status: 'succeeded', error: null, reason: null, event }, 2000, 3);
+        expect(await runs.get('a')).toMatchObject({ status: 'succeeded', recordedSeq: 3 });
       });
 
       it('end once, with the last event in the same commit', async () => {
@@ -423,8 +445,8 @@ function step(): fc.Arbitrary<Take> {
     call(fc.tuple(id, fc.nat(9)), ({ runs }, [run, seq]) => runs.insert(newRun(run, seq))),
     call(id, ({ runs }, run) => runs.start(run, PLACED)),
     call(id, ({ runs }, run) => runs.requeue(run)),
-    call(id, ({ runs }, run) => runs.mark(run, 'running', 'disconnected')),
-    call(id, ({ runs }, run) => runs.mark(run, 'disconnected', 'running')),
+    call(id, ({ runs }, run) => runs.mark(run, 'disconnected')),
+    call(id, ({ runs }, run) => runs.mark(run, 'running')),
     call(fc.tuple(id, from, fc.nat(99)), ({ runs }, [run, statuses, at]) => runs.end(run, statuses, ending(), at)),
     call(fc.tuple(id, fc.nat(3)), ({ runs }, [run, fact]) => runs.addFacts(run, { [`fact${fact}`]: fact })),
     { weight: 4, arbitrary: call(fc.tuple(id, fc.integer({ min: 1, max: 12 })), appendTwo) },

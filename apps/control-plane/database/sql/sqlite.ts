@@ -7,7 +7,8 @@ import type { SqlValue } from '../sqlite/connection';
  */
 
 const RUN_COLUMNS = `id, name, lane, options, status, error, queue_key, queue_seq, created_at, started_at, finished_at,
-  worker_id, devices, git_commit, git_dirty, plugin_pins, sweep_id, sweep_variant, retry_of, had_secrets, fingerprint_digest, execution_facts`;
+  worker_id, devices, git_commit, git_dirty, plugin_pins, sweep_id, sweep_variant, retry_of, had_secrets, fingerprint_digest, execution_facts,
+  recorded_seq`;
 
 /** As the partial index of ended runs has it, to the letter: only then it is used. */
 const ENDED = `status IN ('succeeded', 'failed', 'cancelled', 'interrupted')`;
@@ -24,11 +25,12 @@ export function insertRuns(rows: number): string {
 }
 
 export const RUNS = {
-  start: `UPDATE exec_runs SET status = 'running', started_at = ?2, worker_id = ?3, devices = ?4 WHERE id = ?1 AND status = 'queued'`,
-  mark: `UPDATE exec_runs SET status = ?3 WHERE id = ?1 AND status = ?2`,
+  start: `UPDATE exec_runs SET status = 'running', started_at = ?2, worker_id = ?3, devices = ?4, recorded_seq = 0,
+    execution_facts = coalesce(?5, execution_facts) WHERE id = ?1 AND status = 'queued'`,
+  mark: `UPDATE exec_runs SET status = ?2 WHERE id = ?1 AND status IN ('running', 'disconnected')`,
   requeue: `UPDATE exec_runs SET status = 'queued', started_at = NULL, worker_id = NULL, devices = NULL WHERE id = ?1 AND status = 'running'`,
-  end: `UPDATE exec_runs SET status = ?3, error = ?4, finished_at = ?5, execution_facts = coalesce(?6, execution_facts)
-    WHERE id = ?1 AND status IN (SELECT value FROM json_each(?2))`,
+  end: `UPDATE exec_runs SET status = ?3, error = ?4, finished_at = ?5, execution_facts = coalesce(?6, execution_facts),
+    recorded_seq = coalesce(?7, recorded_seq) WHERE id = ?1 AND status IN (SELECT value FROM json_each(?2))`,
   appendLast: `INSERT INTO exec_run_events (run_id, cursor, type, payload, ts)
     SELECT ?1, coalesce(last.cursor, 0) + 1, ?2, ?3, max(?4, coalesce(last.ts, 0)) FROM (SELECT 1)
     LEFT JOIN (SELECT cursor, ts FROM exec_run_events WHERE run_id = ?1 ORDER BY cursor DESC LIMIT 1) AS last ON true

@@ -1,6 +1,7 @@
-import type { GraphFile, GraphIssue } from '@cdui/protocol';
+import type { GraphFile, GraphIssue, SubmissionOptions } from '@cdui/protocol';
 import { CodedError } from '@cdui/protocol';
 import type { CatalogClient } from '../../catalog-thread/catalog.client';
+import { wantedFor } from '../../catalog-thread/messages';
 import { shapeError } from '../../system/json-body';
 import type { GraphDesk, PreparedGraph, ReadSubmission } from '../world';
 
@@ -11,14 +12,15 @@ const TOLD = 3;
 export class CatalogDesk implements GraphDesk {
   constructor(private readonly catalog: CatalogClient) {}
 
-  async prepare(graph: GraphFile, withProvenance: boolean): Promise<PreparedGraph> {
+  async prepare(graph: GraphFile, options: SubmissionOptions): Promise<PreparedGraph> {
     const text = JSON.stringify(graph);
-    const { issues, scrubbed, provenance } = await this.catalog.call('prepare', text, withProvenance);
+    const { issues, scrubbed, provenance, nodeTypes } = await this.catalog.call('prepare', text, wantedFor(options));
     if (issues.length > 0) throw refused(issues);
     return {
       text: scrubbed ?? text,
       hadSecrets: scrubbed !== null,
       provenance: provenance?.map((record) => ({ ...record })) ?? null,
+      nodeTypes,
     };
   }
 
@@ -32,10 +34,11 @@ export class CatalogDesk implements GraphDesk {
       case 'cannot_run':
         throw refused(answer.issues);
       case 'accepted': {
-        const { name, options, settings, graph, secret, provenance } = answer;
+        const { name, options, settings, graph, secret, provenance, nodeTypes } = answer;
         return {
           ...{ name, options, settings, text: graph, whole: secret ?? graph, hadSecrets: secret !== null },
           provenance: provenance?.map((record) => ({ ...record })) ?? null,
+          nodeTypes,
         };
       }
     }

@@ -1,6 +1,6 @@
 import type { RunRecord } from '@cdui/execution';
 import type { FinalMetric, Reason, RunRow } from '@cdui/protocol';
-import { isTerminal } from '@cdui/protocol';
+import { isPlainObject, isTerminal } from '@cdui/protocol';
 
 /** What the queue knows of a run that waits. */
 export interface QueuePlace {
@@ -28,7 +28,7 @@ export function runRow(record: RunRecord, { position, reason }: QueuePlace, metr
     retry_of: record.retryOf,
     worker_id: record.workerId,
     devices: record.devices,
-    execution_facts: record.facts,
+    execution_facts: factsOf(record),
     fingerprint_digest: record.fingerprintDigest,
     queue_position: position,
     queue_reason: reason?.message ?? null,
@@ -37,6 +37,12 @@ export function runRow(record: RunRecord, { position, reason }: QueuePlace, metr
     active: !isTerminal(record.status),
     final_metrics: metrics,
   };
+}
+
+/** What was recorded of a worker's run counts in a column of its own, and is shown with the rest of what the next server goes by. */
+function factsOf({ facts, recordedSeq }: RunRecord): RunRow['execution_facts'] {
+  const resume = facts?.['worker_resume'];
+  return isPlainObject(resume) ? { ...facts, worker_resume: { ...resume, seq: recordedSeq } } : facts;
 }
 
 /** @param ms since the epoch */

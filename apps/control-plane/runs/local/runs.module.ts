@@ -25,6 +25,7 @@ import { CatalogDesk } from './catalog-desk';
 import { LocalMachine } from './local-machine';
 import { LocalRunFiles } from './local-run-files';
 import { RunNotes } from './run-notes';
+import { WorkerRegistry } from '../../workers/worker-registry';
 import { RunService } from '../run-service';
 import { CanvasSessions, Runs } from '../runs';
 
@@ -44,6 +45,7 @@ export class RunsLifetime implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     @Inject(RunService) private readonly runs: RunService,
     @Inject(EXECUTOR) private readonly executor: InProcessExecutor,
+    @Inject(WorkerRegistry) private readonly workers: WorkerRegistry,
     @Inject(Boot) private readonly boot: Boot,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
@@ -58,6 +60,9 @@ export class RunsLifetime implements OnApplicationBootstrap, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.boot.stopping = true;
     this.unfinished = await this.runs.shutdown(STOP_GRACE_MS + FORCE_MS);
+    // Runs on workers go on, and are taken over by the next server: what they have said so far is kept.
+    this.workers.close();
+    await this.runs.untilStored();
     // A run that was ended by force may leave a step behind that its runtime has to finish.
     if (this.unfinished === 0 && !(await isOver(this.executor.close(), LAST_STEP_MS))) this.unfinished = 1;
   }
@@ -79,7 +84,18 @@ export class RunsLifetime implements OnApplicationBootstrap, OnModuleDestroy {
     },
     {
       provide: RunService,
-      inject: [SETTINGS, RUN_STORE, EVENT_STORE, EventLog, ConsoleLogs, EXECUTOR, CLOCK, IDS, CatalogClient],
+      inject: [
+        SETTINGS,
+        RUN_STORE,
+        EVENT_STORE,
+        EventLog,
+        ConsoleLogs,
+        EXECUTOR,
+        CLOCK,
+        IDS,
+        CatalogClient,
+        WorkerRegistry,
+      ],
       useFactory: makeRunService,
     },
     { provide: Runs, useExisting: RunService },
@@ -115,6 +131,7 @@ function makeRunService(
   clock: Clock,
   ids: Ids,
   catalog: CatalogClient,
+  workers: WorkerRegistry,
 ): RunService {
   const logger = new Logger('runs');
   parseOverrides(settings.runQueueMaxConcurrent, (item) =>
@@ -131,6 +148,7 @@ function makeRunService(
     ids,
     graphs: new CatalogDesk(catalog),
     machine: new LocalMachine(settings.customNodesDir),
+    workers,
     files: new LocalRunFiles(settings, consoleLogs),
     limits: {
       slots: {
@@ -140,6 +158,7 @@ function makeRunService(
       },
       interactive: settings.runInteractiveMaxConcurrent,
       keepLast: settings.runRetentionKeepLast,
+      resumeGraceMs: settings.workerResumeGraceS * 1000,
     },
     report: (what, error) => logger.error({ msg: what, error: error instanceof Error ? error.stack : String(error) }),
   });

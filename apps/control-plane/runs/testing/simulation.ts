@@ -3,13 +3,18 @@ import { MemoryDatabase } from '@cdui/execution/testing/memory-stores';
 import type { GraphFile, RunSubmitted } from '@cdui/protocol';
 import { checkSubmission, CodedError } from '@cdui/protocol';
 import { RunService } from '../run-service';
-import type { GraphDesk, PreparedGraph, ReadSubmission, RunLimits, RunWorld } from '../world';
+import type { GraphDesk, PreparedGraph, ReadSubmission, RunLimits, RunWorld, Workers } from '../world';
 import { FakeExecutor } from './fake-executor';
 import { VirtualClock } from './virtual-clock';
 import { WatchedLog } from './watched-log';
 
 export const GRAPH: GraphFile = { name: 'graph', nodes: [{ id: 'a', type: 'Start' }], edges: [] };
-const LIMITS: RunLimits = { slots: { gpu: 1, cpu: 2, overrides: '' }, interactive: 2, keepLast: -1 };
+const LIMITS: RunLimits = {
+  slots: { gpu: 1, cpu: 2, overrides: '' },
+  interactive: 2,
+  keepLast: -1,
+  resumeGraceMs: 300_000,
+};
 
 /** Graphs with a node of type `Bad` cannot run; a param `key` is a secret. */
 class FakeDesk implements GraphDesk {
@@ -19,7 +24,7 @@ class FakeDesk implements GraphDesk {
     }
     const text = JSON.stringify(graph);
     const scrubbed = text.replace(/"key":"[^"]+"/g, '"key":""');
-    return { text: scrubbed, hadSecrets: scrubbed !== text, provenance: null };
+    return { text: scrubbed, hadSecrets: scrubbed !== text, provenance: null, nodeTypes: null };
   }
 
   async read(body: Uint8Array): Promise<ReadSubmission> {
@@ -29,6 +34,13 @@ class FakeDesk implements GraphDesk {
     return { ...prepared, text: Buffer.from(prepared.text), name, options, settings: graph.settings ?? {}, whole };
   }
 }
+
+/** A server that no worker ever connected to. */
+const NO_WORKERS: Workers = {
+  executor: { run: () => Promise.reject(new Error('There are no workers')) },
+  get: () => null,
+  watch: () => undefined,
+};
 
 export interface Choices {
   readonly limits?: Partial<RunLimits>;
@@ -67,6 +79,7 @@ export class Simulation {
         ids: { runId: () => (++this.lastId).toString(16).padStart(32, '0') },
         graphs: new FakeDesk(),
         machine: { devices, fingerprint: () => ({ digest: 'digest', document: '{}' }) },
+        workers: NO_WORKERS,
         files: {
           folders: () => ({
             ...{ data: '/d', models: '/m', images: '/i', files: '/f', graphs: '/g', datasets: '/s', output: '/o' },

@@ -1,15 +1,15 @@
 import type { Observable, Subscription } from 'rxjs';
-import type { RunChange } from '../runs/runs';
 import type { Outlet } from './outlet';
 
-/** Tells a socket which runs changed: of many changes to one run while the socket is busy, only the newest. */
-export class RunWatch {
+/** Tells a socket which runs, or which workers, changed: of many changes to one while the socket is busy, only the newest. */
+export class ChangeWatch {
   private readonly changed = new Map<string, number>();
   private readonly subscription: Subscription;
   private sending = false;
 
   constructor(
-    changes: Observable<RunChange>,
+    changes: Observable<{ readonly id: string; readonly rev: number }>,
+    private readonly type: 'run_changed' | 'worker_changed',
     private readonly outlet: Outlet,
   ) {
     this.subscription = changes.subscribe(({ id, rev }) => {
@@ -28,7 +28,7 @@ export class RunWatch {
     // What changes within one turn of the event loop goes together.
     await new Promise(setImmediate);
     while (this.changed.size > 0) {
-      const frames = [...this.changed].map(([id, rev]) => JSON.stringify({ type: 'run_changed', id, rev }));
+      const frames = [...this.changed].map(([id, rev]) => JSON.stringify({ type: this.type, id, rev }));
       this.changed.clear();
       await this.outlet.send(frames);
     }

@@ -1,0 +1,24 @@
+import type { Placement, RunRecord } from '@cdui/execution';
+import { isPlainObject } from '@cdui/protocol';
+import type { Slot } from '@cdui/scheduling';
+
+/** A worker's run as the next server finds it. */
+export interface Resume {
+  readonly attempt: number;
+  readonly placement: Placement;
+}
+
+/** What goes into the facts of a row when a worker gets the run: without it nobody can say later what the run holds. */
+export function resumeFacts({ attempt, placement }: Resume): Readonly<Record<string, unknown>> {
+  const { worker, slots } = placement;
+  return { worker_resume: { worker, attempt, slots } };
+}
+
+/** Null when the row does not say where the run is. */
+export function resumeOf({ workerId, devices, facts }: RunRecord): Resume | null {
+  const kept = facts?.['worker_resume'];
+  if (workerId === null || devices === null || !isPlainObject(kept)) return null;
+  const { attempt, slots } = kept;
+  if (typeof attempt !== 'number' || !Array.isArray(slots)) return null;
+  return { attempt, placement: { worker: workerId, devices, slots: slots as readonly Slot[] } };
+}

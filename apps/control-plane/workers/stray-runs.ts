@@ -1,0 +1,58 @@
+import type { NumberedFrame } from '@cdui/protocol';
+import { resumeOf } from '../runs/resume';
+import type { Worker } from './worker';
+import type { WorkerWorld } from './world';
+
+/** What workers say about runs that are not theirs, or not any more: ended, given to another, or never assigned. */
+export class StrayRuns {
+  /** Frames that were refused. */
+  refused = 0;
+  private readonly told = new Set<string>();
+
+  constructor(private readonly world: WorkerWorld) {}
+
+  /** The worker has the run, and nobody here waits for it. */
+  cancel({ id, send }: Pick<Worker, 'id' | 'send'>, runId: string, attempt: number): void {
+    this.world.log('warn', `Worker ${id} executes run ${runId}, which is not its own any more: it is told to end it`, {
+      worker: id,
+      run_id: runId,
+      attempt,
+    });
+    send({ type: 'cancel', run_id: runId, attempt, grace_s: 0 });
+  }
+
+  /** Refuses the frame; told once for each attempt. How it ended is kept aside, and let go. */
+  frame(worker: Worker, frame: NumberedFrame): void {
+    const { run_id: runId, attempt, seq } = frame;
+    this.refused += 1;
+    const key = `${worker.id}/${runId}/${attempt}`;
+    if (frame.type !== 'run_finished') {
+      if (this.told.has(key)) return;
+      this.told.add(key);
+      this.cancel({ id: worker.id, send: (cancel) => worker.send(cancel) }, runId, attempt);
+      return;
+    }
+    this.told.delete(key);
+    void this.keepLate(worker.id, frame).then(
+      () => worker.send({ type: 'ack', run_id: runId, attempt, seq }),
+      // It is sent again when the worker connects the next time.
+      (error: unknown) => this.world.report(`The late result of run ${runId} could not be stored`, error),
+    );
+  }
+
+  /** Forgets what a worker was told: its next connection is told again. */
+  forget(workerId: string): void {
+    for (const key of this.told) if (key.startsWith(`${workerId}/`)) this.told.delete(key);
+  }
+
+  /** A result after the end is no event: it is a fact of the run, if the run was this worker's. */
+  private async keepLate(workerId: string, frame: Extract<NumberedFrame, { type: 'run_finished' }>): Promise<void> {
+    const { run_id: runId, attempt, seq, outcome } = frame;
+    const record = await this.world.store.get(runId);
+    const resume = record && resumeOf(record);
+    if (!record || record.finishedAt === null || resume?.placement.worker !== workerId || resume.attempt !== attempt) return;
+    // Only its acknowledgement was lost.
+    if (seq <= record.recordedSeq) return;
+    await this.world.store.addFacts(runId, { late_result: outcome });
+  }
+}

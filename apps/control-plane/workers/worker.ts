@@ -1,0 +1,99 @@
+import type { Fingerprint } from '@cdui/execution';
+import type { DeviceFacts, HelloFrame, Reason, RejectFrame, ServerFrame } from '@cdui/protocol';
+import { WORKER_CLOSE } from '@cdui/protocol';
+import type { KnownWorker } from '../runs/world';
+import { DeviceHistory } from './device-history';
+import { type CatalogDifference, compareCatalogs } from './handshake';
+import type { RemoteRun, RunHome } from './remote-run';
+import type { WorkerConnection } from './worker-connection';
+import type { WorkerWorld } from './world';
+
+const NOTHING: CatalogDifference = { missing: [], extra: [], changed: [] };
+
+/** A worker that this server knows, connected or not. */
+export class Worker implements KnownWorker, RunHome {
+  /** Its socket; null while it is away. */
+  connection: WorkerConnection | null = null;
+  hello: HelloFrame | null = null;
+  devicesNow: readonly DeviceFacts[] = [];
+  /** Runs that it says it executes. */
+  running: readonly string[] = [];
+  connectedAt: number | null = null;
+  lastSeenAt: number | null = null;
+  lastReject: RejectFrame | null = null;
+  /** Whether it told after its hello which runs it has: nothing is given to it before. */
+  isReady = false;
+  isDraining = false;
+  readonly runs = new Map<string, RemoteRun>();
+  readonly history = new DeviceHistory();
+  private environment: { readonly document: object; readonly is: Fingerprint } | null = null;
+  private difference: { readonly mine: object; readonly theirs: object; readonly is: CatalogDifference } | null = null;
+
+  constructor(
+    readonly id: string,
+    private readonly world: WorkerWorld,
+  ) {}
+
+  get online(): boolean {
+    return this.connection !== null && this.isReady;
+  }
+
+  get draining(): boolean {
+    return this.isDraining;
+  }
+
+  /** `disconnected`: it is away, and runs wait for it. */
+  get status(): 'online' | 'offline' | 'disconnected' {
+    if (this.online) return 'online';
+    return this.runs.size > 0 ? 'disconnected' : 'offline';
+  }
+
+  get devices(): readonly string[] {
+    return this.devicesNow.map(({ device }) => device);
+  }
+
+  get fingerprint(): Fingerprint | undefined {
+    const document = this.hello?.fingerprint;
+    if (!document) return undefined;
+    if (this.environment?.document !== document) this.environment = { document, is: this.world.fingerprint(document) };
+    return this.environment.is;
+  }
+
+  get capabilities(): readonly string[] {
+    return this.hello?.capabilities ?? [];
+  }
+
+  hasCapability(name: string): boolean {
+    return this.capabilities.includes(name);
+  }
+
+  /** How its node types differ from this server's. */
+  get catalogDifference(): CatalogDifference {
+    const theirs = this.hello?.node_type_hashes;
+    if (!theirs || this.hello?.catalog_hash === null) return NOTHING;
+    const mine = this.world.nodeTypes();
+    if (this.difference?.mine !== mine || this.difference.theirs !== theirs) {
+      this.difference = { mine, theirs, is: compareCatalogs(mine, theirs) };
+    }
+    return this.difference.is;
+  }
+
+  lacks(nodeTypes: readonly string[]): readonly string[] {
+    const { missing, changed } = this.catalogDifference;
+    return nodeTypes.filter((type) => missing.includes(type) || changed.includes(type));
+  }
+
+  send(frame: ServerFrame): void {
+    this.connection?.send(frame);
+  }
+
+  hold(): () => void {
+    const { connection } = this;
+    connection?.pause();
+    return () => connection?.resume();
+  }
+
+  cutOff(reason: Reason): void {
+    this.connection?.close(WORKER_CLOSE.silent, reason.message.slice(0, 120), reason);
+  }
+}

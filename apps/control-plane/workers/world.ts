@@ -1,0 +1,29 @@
+import type { Clock, Fingerprint, RunStore } from '@cdui/execution';
+
+/** All that workers are given from outside, so that a simulation can be all of it. */
+export interface WorkerWorld {
+  readonly clock: Clock;
+  readonly store: Pick<RunStore, 'get' | 'addFacts'>;
+  readonly limits: WorkerLimits;
+  /** Of this program. */
+  readonly version: string;
+  /** Type -> sha256 of its definition, as this server has it. */
+  readonly nodeTypes: () => Readonly<Record<string, string>>;
+  readonly fingerprint: (document: Readonly<Record<string, unknown>>) => Fingerprint;
+  /** How much of what a run printed is kept: bytes from its beginning on. */
+  readonly printed: (runId: string) => Promise<number>;
+  /** Tells whoever looks after the server. */
+  readonly log: (level: 'info' | 'warn', message: string, params: Readonly<Record<string, unknown>>) => void;
+  readonly report: (what: string, error: unknown) => void;
+}
+
+/** In milliseconds, unless they say otherwise. */
+export interface WorkerLimits {
+  readonly heartbeatMs: number;
+  readonly assignTimeoutMs: number;
+  readonly resumeGraceMs: number;
+  /** How long a run that was asked to stop may go on. In seconds. */
+  readonly cancelGraceS: number;
+  readonly payloadCapBytes: number;
+  readonly maxParallelNodes: number;
+}
