@@ -9,6 +9,7 @@ import { RUNS_COMMANDS, RunsCommand } from './commands/runs.command';
 import { StartCommand } from './commands/start.command';
 import { StatusCommand } from './commands/status.command';
 import { StopCommand } from './commands/stop.command';
+import { WORKERS_COMMANDS, WorkersCommand } from './commands/workers.command';
 import { Program } from './program';
 
 /** The commands, in the order in which help lists them. */
@@ -21,6 +22,8 @@ import { Program } from './program';
     RunCommand,
     RunsCommand,
     ...RUNS_COMMANDS,
+    WorkersCommand,
+    ...WORKERS_COMMANDS,
     GraphsCommand,
     ...GRAPHS_COMMANDS,
     GraphCommand,

@@ -322,6 +322,63 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/workers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List workers
+     * @description Those that are away are listed as well.
+     */
+    get: operations['workers_list'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/workers/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** One worker */
+    get: operations['workers_get'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/workers/{id}/history': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * The last hour of a worker’s devices
+     * @description One sample a minute, from the time on when the server heard of the worker.
+     */
+    get: operations['workers_history'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/runs': {
     parameters: {
       query?: never;
@@ -790,6 +847,102 @@ export interface components {
       exposed_params: {
         [key: string]: unknown;
       }[];
+    };
+    /** @enum {string} */
+    WorkerKind: 'session' | 'enrolled' | 'one_shot';
+    /** @enum {string} */
+    WorkerStatus: 'online' | 'offline' | 'disconnected';
+    SlotUsageDto: {
+      limit: number;
+      used: number;
+      /** @description Whose limit applies, when it is another offerer’s of the same card. */
+      limited_by: string | null;
+    };
+    WorkerSlotDto: {
+      worker: string;
+      device: string;
+    };
+    WorkerDeviceDto: {
+      /** @example cuda:0 */
+      device: string;
+      name: string;
+      uuid: string | null;
+      /** @description Bytes; null where the system does not tell. */
+      total_bytes: number | null;
+      /** @description Bytes; null where the system does not tell. */
+      free_bytes: number | null;
+      /** @description 0 to 100. */
+      utilization: number | null;
+      /** @description Whether it admits runs by their memory. */
+      shared_by_memory: boolean;
+      slots: components['schemas']['SlotUsageDto'];
+      /** @description The other slots that are this physical device. */
+      same_card: components['schemas']['WorkerSlotDto'][];
+    };
+    RejectDto: {
+      code: string;
+      reason: string;
+      params: {
+        [key: string]: unknown;
+      };
+    };
+    WorkerRowDto: {
+      id: string;
+      name: string;
+      kind: components['schemas']['WorkerKind'];
+      status: components['schemas']['WorkerStatus'];
+      /** @description It takes no new runs; those it has go on. */
+      draining: boolean;
+      /** @description Whether its node types differ from the server’s. */
+      degraded: boolean;
+      missing_types: string[];
+      extra_types: string[];
+      changed_types: string[];
+      version: string | null;
+      protocol_version: number | null;
+      platform: string | null;
+      capabilities: string[];
+      devices: components['schemas']['WorkerDeviceDto'][];
+      mounts: string[];
+      /** @description Ids of the runs that it has. */
+      running: string[];
+      fingerprint_digest: string | null;
+      catalog_hash: string | null;
+      /** Format: date-time */
+      connected_at: string | null;
+      /** Format: date-time */
+      last_seen_at: string | null;
+      last_reject: (components['schemas']['RejectDto'] | null) & components['schemas']['RejectDto'];
+      address: string | null;
+    };
+    RejectedNameDto: {
+      code: string;
+      reason: string;
+      params: {
+        [key: string]: unknown;
+      };
+      name: string;
+    };
+    WorkerListDto: {
+      workers: components['schemas']['WorkerRowDto'][];
+      /** @description The last refusal of each name that is no worker’s. */
+      rejected: components['schemas']['RejectedNameDto'][];
+    };
+    DeviceSampleDto: {
+      /** Format: date-time */
+      at: string;
+      /** @description Bytes; null where the system does not tell. */
+      free_bytes: number | null;
+      /** @description 0 to 100. */
+      utilization: number | null;
+    };
+    DeviceHistoryDto: {
+      device: string;
+      samples: components['schemas']['DeviceSampleDto'][];
+    };
+    WorkerHistoryDto: {
+      id: string;
+      devices: components['schemas']['DeviceHistoryDto'][];
     };
     TargetDto: {
       /** @description `local`, `any`, or the name of a worker. */
@@ -1669,6 +1822,87 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['PresetDto'];
+        };
+      };
+      /** @description There is none */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorDto'];
+        };
+      };
+    };
+  };
+  workers_list: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WorkerListDto'];
+        };
+      };
+    };
+  };
+  workers_get: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The worker’s id, which is its name. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WorkerRowDto'];
+        };
+      };
+      /** @description There is none */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorDto'];
+        };
+      };
+    };
+  };
+  workers_history: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The worker’s id, which is its name. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WorkerHistoryDto'];
         };
       };
       /** @description There is none */

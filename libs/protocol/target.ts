@@ -59,13 +59,12 @@ export function checkTarget(value: unknown): Target {
  *
  * @throws CodedError `target_unsupported` that names the part
  */
-export function requireSupported({ worker, pool, memory_gib: memory, memory_source: source }: Target): void {
+export function requireSupported({ worker, pool, memory_gib: memory }: Target): void {
   if (pool !== null) throw unsupported('target.pool', pool, 'name a worker instead');
   if (worker === 'any') throw unsupported('target.worker', worker, 'name a worker, or use "local"');
   if (worker.includes('.')) throw unsupported('target.worker', worker, 'name a worker without an instance');
   if (memory !== null)
     throw unsupported('target.memory_gib', memory, 'leave it out: a card admits runs by their number');
-  if (source !== null) throw unsupported('target.memory_source', source, 'leave it out, as target.memory_gib');
 }
 
 function unsupported(option: string, value: string | number, instead: string): CodedError {

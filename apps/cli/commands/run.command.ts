@@ -16,6 +16,7 @@ export class RunCommand extends ServerCommand<RunArguments> {
     helpAfter(command, [
       'cdui run examples/mnist-cnn.graph.json             run it and watch',
       'cdui run --detach --name night my.graph.json       queue it; see "cdui runs list"',
+      'cdui run --worker gpu-box-1 my.graph.json          on a worker; see "cdui workers list"',
       'cdui run --seed 1 --deterministic my.graph.json    the same result each time',
       'cdui run --json my.graph.json | jq .metrics        the result for programs',
     ]);

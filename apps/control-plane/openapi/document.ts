@@ -12,7 +12,9 @@ import { ExampleFolder } from '../examples/example-folder';
 import { GraphFolder } from '../graphs/graph-folder';
 import { GraphsService } from '../graphs/graphs.service';
 import { OTHER_CONTROLLERS, RUN_CONTROLLERS } from '../http.module';
+import { RunService } from '../runs/run-service';
 import { Runs } from '../runs/runs';
+import { WorkerRegistry } from '../workers/worker-registry';
 import { RunMetricsDto } from '../runs-api/run-parts.dto';
 import { Boot } from '../system/boot';
 import { EVENT_STORE, RUN_STORE } from '../tokens';
@@ -33,7 +35,9 @@ const NEEDED: readonly (symbol | Type | (abstract new () => unknown))[] = [
   GraphFolder,
   GraphsService,
   Runs,
+  RunService,
   SessionToken,
+  WorkerRegistry,
 ];
 
 @Module({
@@ -44,7 +48,7 @@ class DocumentedModule {}
 
 /** Describes the REST interface as OpenAPI 3.1. It needs no database and starts nothing. */
 export async function openApiDocument(): Promise<Document31> {
-  const app = await NestFactory.create(DocumentedModule, { logger: false });
+  const app = await NestFactory.create(DocumentedModule, { logger: false, abortOnError: false });
   app.setGlobalPrefix('api');
   const config = new DocumentBuilder()
     .setTitle('CodefyUI control plane')
@@ -54,6 +58,7 @@ export async function openApiDocument(): Promise<Document31> {
     )
     .setVersion(version())
     .addTag('runs', 'Runs, their events, metrics, files and console logs')
+    .addTag('workers', 'Agents that execute runs')
     .addTag('graphs', 'Checking and saving graphs')
     .addTag('catalogue', 'Node types and presets')
     .addTag('system')

@@ -1,0 +1,36 @@
+import { Command, SubCommand } from 'nest-commander';
+import { CommandGroup, helpAfter } from '../program';
+import { ServerCommand, type ServerChoice } from './server-command';
+
+@SubCommand({ name: 'list', aliases: ['ls'], description: 'List the workers of the server' })
+export class WorkersListCommand extends ServerCommand {
+  protected override async work(_: readonly string[], options: ServerChoice): Promise<number> {
+    return (await import('../workers/worker-commands.js')).listWorkers(options);
+  }
+}
+
+@SubCommand({
+  name: 'show',
+  arguments: '<name>',
+  argsDescription: { name: 'the name of a worker' },
+  description: 'Show one worker: its devices, its runs, and how it differs from the server',
+})
+export class WorkersShowCommand extends ServerCommand {
+  protected override async work([name]: readonly string[], options: ServerChoice): Promise<number> {
+    return (await import('../workers/worker-commands.js')).showWorker(name!, options);
+  }
+}
+
+export const WORKERS_COMMANDS = [WorkersListCommand, WorkersShowCommand];
+
+@Command({ name: 'workers', description: 'Show the workers that runs can go to', subCommands: WORKERS_COMMANDS })
+export class WorkersCommand extends CommandGroup {
+  override setCommand(command: Parameters<CommandGroup['setCommand']>[0]): this {
+    helpAfter(command, [
+      'cdui workers list                                  who is there, and what is free',
+      'cdui workers show gpu-box-1                        one of them',
+      'cdui run --worker gpu-box-1 my.graph.json          send it a run',
+    ]);
+    return super.setCommand(command);
+  }
+}
