@@ -26,6 +26,12 @@ export const ASSIGN_EXTRA_BYTES = MIB;
 /** Frames that are ready together share a message up to this size. */
 export const MESSAGE_BATCH_BYTES = 64 * 1024;
 
+/**
+ * How deep each field of a frame may be nested: deeper than what nodes may report and graphs may hold (200 levels). Much deeper values exhaust the
+ * stack of whoever writes them as JSON.
+ */
+export const MAX_FRAME_NESTING = 256;
+
 /** How long a connection may stay without a `hello`. */
 export const HELLO_TIMEOUT_MS = 10_000;
 export const DEFAULT_HEARTBEAT_S = 10;

@@ -1,6 +1,7 @@
 import type { PlainObject } from '../checks';
 import { isPlainObject, shown } from '../checks';
 import { CodedError } from '../errors';
+import { MAX_FRAME_NESTING } from './constants';
 import { MAX_PIPE_FRAME_BYTES } from './pipe';
 
 /** Refuses a value that a field must not have. @param path of the field, such as `hello.devices[2].name` */
@@ -12,8 +13,6 @@ const MAX_NAME = 512;
 const MAX_TEXT = MAX_PIPE_FRAME_BYTES;
 /** More than a graph has nodes. */
 const MAX_ITEMS = 131_072;
-/** Deeper than what nodes may report and graphs may hold (200), in its frame; much deeper values exhaust the stack of who writes them as JSON. */
-const MAX_DEPTH = 256;
 
 /** @throws CodedError `invalid_frame` */
 export function refuse(path: string, value: unknown, rule: string): never {
@@ -119,8 +118,8 @@ export const open: FieldCheck = (value, path) => {
 /** Refuses what is nested deeper than any reader has to bear, be the field known or not. */
 export function shallow(frame: PlainObject, path: string): void {
   for (const [field, value] of Object.entries(frame)) {
-    if (isDeeper(value, MAX_DEPTH))
-      refuse(`${path}.${field.slice(0, MAX_NAME)}`, value, `nested at most ${MAX_DEPTH} deep`);
+    if (isDeeper(value, MAX_FRAME_NESTING))
+      refuse(`${path}.${field.slice(0, MAX_NAME)}`, value, `nested at most ${MAX_FRAME_NESTING} deep`);
   }
 }
 
