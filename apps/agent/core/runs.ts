@@ -6,6 +6,9 @@ import { finishedMembers, outcomeOf } from './outcome';
 import { AgentRun, type Feed, type RunOwner } from './run';
 import type { AgentWorld, Spool } from './world';
 
+/** So many runs that are over are remembered. */
+const PAST = 1_000;
+
 /** What the table of runs asks the connection and the agent. */
 export interface RunsOwner {
   /** Whether a run may start at this moment; if not, `Runs.look` is called when it may have changed. */
@@ -30,6 +33,8 @@ export class Runs implements RunOwner {
   private readonly waiting = new Map<string, AssignFrame>();
   /** What happens to the folder of a run, one after the other: an attempt goes before the next one comes. */
   private readonly turns = new Map<string, Promise<void>>();
+  /** The newest attempt of runs that are over and forgotten: an assignment that is said again does not start it again. */
+  private readonly past = new Map<string, number>();
   private readonly looking: (() => void)[] = [];
   private feed: Feed | null = null;
 
@@ -52,7 +57,8 @@ export class Runs implements RunOwner {
   assign(assignment: AssignFrame): void {
     const { run_id: id, attempt } = assignment;
     const known = this.runs.get(id);
-    if ((known?.attempt ?? 0) >= attempt || (this.waiting.get(id)?.attempt ?? 0) >= attempt) return;
+    const newest = known?.attempt ?? this.waiting.get(id)?.attempt ?? this.past.get(id) ?? 0;
+    if (newest >= attempt) return;
     if (known) this.replace(known);
     const refusal = this.diskFull ?? this.owner.refusal(assignment);
     if (refusal !== null) return this.refuse(assignment, outcomeOf('failed', refusal));
@@ -240,6 +246,8 @@ export class Runs implements RunOwner {
   private settle(run: AgentRun): void {
     if (!run.settled || run.alive || this.runs.get(run.runId) !== run) return;
     this.runs.delete(run.runId);
+    this.past.set(run.runId, run.attempt);
+    if (this.past.size > PAST) this.past.delete(this.past.keys().next().value!);
     this.inTurn(run.runId, () => run.removeSpool());
   }
 

@@ -35,6 +35,14 @@ const decoder = new TextDecoder();
 export class ModelDisk {
   readonly spools = new Map<string, ModelSpool>();
   full = false;
+  /** Whether what is written waits for `work`. */
+  slow = false;
+  private readonly held: (() => void)[] = [];
+
+  /** Writes what waits. */
+  work(): void {
+    for (const write of this.held.splice(0)) write();
+  }
 
   of(): RunSpools {
     return {
@@ -55,6 +63,12 @@ export class ModelDisk {
   private life = 0;
   died(): void {
     this.life += 1;
+    this.held.length = 0;
+  }
+
+  private turn<T>(work: () => Promise<T>): Promise<T> {
+    if (!this.slow) return work();
+    return new Promise((resolve, reject) => this.held.push(() => void work().then(resolve, reject)));
   }
 
   private forLife(spool: ModelSpool): Spool {
@@ -65,8 +79,8 @@ export class ModelDisk {
       (...args: A): Promise<R> =>
         life === this.life ? call(...args) : gone;
     return {
-      append: guarded((batches: readonly LineBatch[]) => spool.append(batches)),
-      read: guarded((after: number, bytes: number) => spool.read(after, bytes)),
+      append: guarded((batches: readonly LineBatch[]) => this.turn(() => spool.append(batches))),
+      read: guarded((after: number, bytes: number) => this.turn(() => spool.read(after, bytes))),
       acknowledged: (seq) => {
         if (life === this.life) spool.acknowledged(seq);
       },
@@ -163,6 +177,8 @@ export class ModelProcess {
 
 export class ModelLauncher implements RunLauncher {
   readonly processes: ModelProcess[] = [];
+  /** Whether a process that is killed is gone at once. */
+  dies = true;
 
   constructor(private readonly launched: (assignment: AssignFrame) => void = () => undefined) {}
 
@@ -174,7 +190,7 @@ export class ModelLauncher implements RunLauncher {
       over: process.over,
       stop: (graceS, by) => {
         process.stopped = { graceS, by };
-        if (graceS === 0) process.finish('cancelled');
+        if (graceS === 0 && this.dies) process.finish('cancelled');
       },
     };
   }
@@ -184,12 +200,14 @@ export class ModelLauncher implements RunLauncher {
   }
 }
 
-/** A line between an agent and whoever serves it: what is sent arrives when `deliver` is called, in order, or never. */
+/** A line between an agent and whoever serves it: what waits in either direction arrives in order, or never. */
 export class ModelLine implements Connection {
   readonly toServer: AgentFrame[] = [];
-  readonly toAgent: (ServerFrame | { readonly pong: number })[] = [];
+  readonly toAgent: ServerFrame[] = [];
   pings: number[] = [];
   closed: { readonly code: number; readonly reason: string } | null = null;
+  /** Whether it was cut. */
+  over = false;
   /** Whether the agent may send on. */
   flows = true;
 
@@ -214,8 +232,16 @@ export class ModelLine implements Connection {
   }
 
   give(frame: ServerFrame): void {
+    if (this.over) return;
     this.events.heard();
     this.events.message(JSON.stringify(frame));
+  }
+
+  /** The next frame that is on its way to the agent arrives. @returns whether there was one */
+  deliver(): boolean {
+    const frame = this.toAgent.shift();
+    if (frame) this.give(frame);
+    return frame !== undefined;
   }
 
   /** Answers every ping. */
@@ -256,9 +282,9 @@ export const FACTS: AgentFacts = {
 
 /** An agent in a world that a test turns. */
 export class ModelWorld {
-  readonly clock = new ModelClock();
+  clock = new ModelClock();
   readonly disk = new ModelDisk();
-  launcher: ModelLauncher;
+  launcher!: ModelLauncher;
   agent!: Agent;
   /** Where the agent dials to; the newest is the last. */
   readonly lines: ModelLine[] = [];
@@ -268,13 +294,16 @@ export class ModelWorld {
   devices: () => Promise<readonly DeviceFacts[]> = () => Promise.resolve([CPU]);
 
   constructor(
-    launched: (assignment: AssignFrame) => void = () => undefined,
+    private readonly launched: (assignment: AssignFrame) => void = () => undefined,
     private readonly random: () => number = () => 0.5,
-  ) {
-    this.launcher = new ModelLauncher(launched);
-  }
+  ) {}
 
+  /** Starts an agent; what an earlier one left on the disk is there. */
   async start(): Promise<void> {
+    this.launcher = new ModelLauncher(this.launched);
+    this.asked.length = 0;
+    // What an earlier agent had set rings for nobody.
+    this.clock = new ModelClock(this.clock.now());
     const log = (message: string): void => void this.said.push(message);
     const world: AgentWorld = {
       clock: this.clock,
@@ -315,6 +344,7 @@ export class ModelWorld {
   }
 
   async cut(line: ModelLine, code: number | null = 1006): Promise<void> {
+    line.over = true;
     line.events.ended({ code, reason: 'the line was cut' });
     await settled();
   }
