@@ -3,6 +3,11 @@ import { resumeOf } from '../runs/resume';
 import type { Worker } from './worker';
 import type { WorkerWorld } from './world';
 
+type FinishedFrame = Extract<NumberedFrame, { type: 'run_finished' }>;
+
+/** How long until it is looked again whether a run's end is stored. */
+const AGAIN_MS = 2_000;
+
 /** What workers say about runs that are not theirs, or not any more: ended, given to another, or never assigned. */
 export class StrayRuns {
   /** Frames that were refused. */
@@ -33,11 +38,25 @@ export class StrayRuns {
       return;
     }
     this.told.delete(key);
-    void this.keepLate(worker.id, frame).then(
-      () => worker.send({ type: 'ack', run_id: runId, attempt, seq }),
-      // It is sent again when the worker connects the next time.
-      (error: unknown) => this.world.report(`The late result of run ${runId} could not be stored`, error),
-    );
+    void this.letGo(worker, frame);
+  }
+
+  /** Acknowledges it when nobody can need it any more. */
+  private async letGo(worker: Worker, frame: FinishedFrame): Promise<void> {
+    const { connection } = worker;
+    const { run_id: runId, attempt, seq } = frame;
+    try {
+      if (await this.keepLate(worker.id, frame)) {
+        worker.send({ type: 'ack', run_id: runId, attempt, seq });
+        return;
+      }
+    } catch (error) {
+      this.world.report(`The late result of run ${runId} could not be stored`, error);
+    }
+    // When the worker connects the next time it sends the frame again by itself.
+    this.world.clock.after(AGAIN_MS, () => {
+      if (connection !== null && worker.connection === connection) void this.letGo(worker, frame);
+    });
   }
 
   /** Forgets what a worker was told: its next connection is told again. */
@@ -45,14 +64,15 @@ export class StrayRuns {
     for (const key of this.told) if (key.startsWith(`${workerId}/`)) this.told.delete(key);
   }
 
-  /** A result after the end is no event: it is a fact of the run, if the run was this worker's. */
-  private async keepLate(workerId: string, frame: Extract<NumberedFrame, { type: 'run_finished' }>): Promise<void> {
-    const { run_id: runId, attempt, seq, outcome } = frame;
+  /** A result after the end is no event: it is a fact of the run, if the run was this worker's. @returns false while its end is not stored */
+  private async keepLate(workerId: string, { run_id: runId, attempt, seq, outcome }: FinishedFrame): Promise<boolean> {
     const record = await this.world.store.get(runId);
     const resume = record && resumeOf(record);
-    if (!record || record.finishedAt === null || resume?.placement.worker !== workerId || resume.attempt !== attempt) return;
-    // Only its acknowledgement was lost.
-    if (seq <= record.recordedSeq) return;
-    await this.world.store.addFacts(runId, { late_result: outcome });
+    if (!record || resume?.placement.worker !== workerId || resume.attempt !== attempt) return true;
+    if (record.status === 'queued') return true;
+    if (record.finishedAt === null) return false;
+    // Otherwise only its acknowledgement was lost.
+    if (seq > record.recordedSeq) await this.world.store.addFacts(runId, { late_result: outcome });
+    return true;
   }
 }

@@ -67,6 +67,11 @@ export class MemoryDatabase {
     return this.pending.length;
   }
 
+  /** Whether writes are committed as they come. */
+  get isFlowing(): boolean {
+    return !this.held && this.failing === null && this.pending.length === 0;
+  }
+
   /** Every row as committed. */
   records(): readonly RunRecord[] {
     return [...this.state.runs.values()].map(({ record }) => record);

@@ -17,7 +17,7 @@ const LIMITS: RunLimits = {
 };
 
 /** Graphs with a node of type `Bad` cannot run; a param `key` is a secret. */
-class FakeDesk implements GraphDesk {
+export class FakeDesk implements GraphDesk {
   async prepare(graph: GraphFile): Promise<PreparedGraph> {
     if (graph.nodes.some(({ type }) => type === 'Bad')) {
       throw new CodedError('invalid_graph', 'The graph cannot run', { issues: [] });

@@ -1,0 +1,158 @@
+import type { RunRecord } from '@cdui/execution';
+import type { ServerFrame } from '@cdui/protocol';
+import { isTerminal, TERMINAL_EVENTS } from '@cdui/protocol';
+import { SlotLimits, slotKey } from '@cdui/scheduling';
+import { resumeOf } from '../../apps/control-plane/runs/resume';
+import { LIMITS, RESUME_GRACE_MS, type SimServer } from './sim-server';
+import type { SimAgent, SimProcess } from './sim-agent';
+
+const limits = new SlotLimits(LIMITS);
+/** An agent that comes back is seen as away for as long as its silence lasted, on top of the grace. */
+const SLACK_MS = 60_000;
+
+interface Scheduler {
+  readonly held: ReadonlyMap<string, { readonly slots: readonly { worker: string; device: string }[] }>;
+  readonly fenced: ReadonlySet<{ readonly slots: readonly { worker: string; device: string }[] }>;
+  readonly used: { of(slot: { worker: string; device: string }): number; readonly counts: ReadonlyMap<string, number> };
+}
+
+/** Looks at the world between any two steps: whatever has happened, it must make sense. What it finds wrong it keeps. */
+export class Witness {
+  readonly problems: string[] = [];
+  /** Runs that somebody was promised. */
+  readonly acknowledged = new Set<string>();
+  private readonly attempts = new Set<string>();
+  /** When a run was first seen without its worker. */
+  private readonly awaySince = new Map<string, number>();
+  /** When storage last did not work: what could not be stored is tried again a little later. */
+  private troubledAt = 0;
+
+  blame(problem: string): void {
+    if (this.problems.length < 20) this.problems.push(problem);
+  }
+
+  /** A process was started. */
+  launched(process: SimProcess): void {
+    const { agent, assignment } = process;
+    const key = `${assignment.run_id}/${assignment.attempt}`;
+    if (this.attempts.has(key)) this.blame(`${key}: its process is started twice`);
+    this.attempts.add(key);
+    if (!this.assigned.has(`${agent}/${key}`)) this.blame(`${key}: it starts on ${agent} without an assignment`);
+  }
+  private readonly assigned = new Set<string>();
+
+  /** The server says something to an agent. */
+  sends(agent: string, frame: ServerFrame, server: SimServer): void {
+    if (frame.type === 'assign') {
+      const row = this.row(server, frame.run_id);
+      const resume = row && resumeOf(row);
+      if (row?.status !== 'running') this.blame(`${frame.run_id}: it is assigned while its row says ${row?.status}`);
+      if (resume?.placement.worker !== agent || resume.attempt !== frame.attempt) {
+        this.blame(`${frame.run_id}: its row does not say that ${agent} has attempt ${frame.attempt}`);
+      }
+      this.assigned.add(`${agent}/${frame.run_id}/${frame.attempt}`);
+    }
+    if (frame.type === 'ack') {
+      const row = this.row(server, frame.run_id);
+      const resume = row && resumeOf(row);
+      if (!row || resume?.attempt !== frame.attempt || resume.placement.worker !== agent) return;
+      if (isTerminal(row.status) || row.status === 'queued') return;
+      if (frame.seq > row.recordedSeq) {
+        this.blame(`${frame.run_id}: frame ${frame.seq} is acknowledged, and only ${row.recordedSeq} are stored`);
+      }
+    }
+  }
+
+  async look(server: SimServer, agents: readonly SimAgent[], now: number): Promise<void> {
+    if (!server.database.isFlowing) this.troubledAt = now;
+    for (const id of this.acknowledged) {
+      if (!this.row(server, id)) this.blame(`${id}: it was accepted and is not there`);
+    }
+    for (const row of server.database.records()) await this.lookAtRun(server, row, agents, now);
+    this.lookAtSlots(server);
+    this.lookAtCards(server, agents);
+  }
+
+  private async lookAtRun(server: SimServer, row: RunRecord, agents: readonly SimAgent[], now: number): Promise<void> {
+    const { id, status } = row;
+    const { events } = await server.database.events.read(id, 0, 100_000, Infinity);
+    events.forEach(({ cursor }, index) => {
+      if (cursor !== index + 1) this.blame(`${id}: event ${index + 1} has cursor ${cursor}`);
+    });
+    const types = events.map(({ type }) => type);
+    const ends = types.filter((type) => TERMINAL_EVENTS.some((terminal) => terminal === type));
+    const expected = isTerminal(status) ? 1 : 0;
+    if (ends.length !== expected) this.blame(`${id}: it is ${status} and has ${ends.length} last events`);
+    if (expected > 0 && types.at(-1) !== ends[0]) this.blame(`${id}: ${types.at(-1)} comes after ${ends[0]}`);
+    if (types.filter((type) => type === 'execution_start').length > 1) this.blame(`${id}: it starts twice`);
+    this.lookAtReports(row, events, agents);
+    if (status !== 'disconnected') this.awaySince.delete(id);
+    else if (!this.awaySince.has(id)) this.awaySince.set(id, now);
+    else if (now - this.awaySince.get(id)! > RESUME_GRACE_MS + SLACK_MS && now - this.troubledAt > SLACK_MS) {
+      this.blame(`${id}: it waits for its worker beyond the grace`);
+    }
+  }
+
+  /** What the processes of the run said is stored once, in order, without a gap, and nothing else is. */
+  private lookAtReports(
+    { id, status, facts }: RunRecord,
+    events: readonly { readonly type: string; readonly payload: string }[],
+    agents: readonly SimAgent[],
+  ): void {
+    const said = events.flatMap(({ type, payload }) => {
+      if (type !== 'run_warning') return [];
+      const { kind, detail } = JSON.parse(payload) as { readonly kind: string; readonly detail: string };
+      if (kind === 'worker_frames_lost') this.blame(`${id}: ${detail}`);
+      return kind === 'said' ? [detail] : [];
+    });
+    if (said.length === 0 && status !== 'succeeded') return;
+    const attempt = (facts?.['worker_resume'] as { readonly attempt: number } | undefined)?.attempt;
+    const expected = said.map((_, index) => `${attempt}.${index + 1}`);
+    if (said.join() !== expected.join()) this.blame(`${id}: it is to report 1, 2, 3, ... and reports ${said.join()}`);
+    if (status !== 'succeeded') return;
+    const process = agents
+      .flatMap(({ processes }) => processes)
+      .find(({ assignment }) => assignment.run_id === id && assignment.attempt === attempt);
+    if (process?.finished !== 'succeeded') this.blame(`${id}: it is succeeded, and its process was not`);
+    else if (process.said !== said.length) this.blame(`${id}: ${process.said} reports, and ${said.length} are stored`);
+  }
+
+  /** What counts as used is what runs hold. */
+  private lookAtSlots(server: SimServer): void {
+    const { held, fenced, used } = (server.service as unknown as { slots: { scheduler: Scheduler } }).slots.scheduler;
+    const counts = new Map<string, number>();
+    for (const { slots } of [...held.values(), ...fenced]) {
+      for (const slot of slots) counts.set(slotKey(slot), (counts.get(slotKey(slot)) ?? 0) + 1);
+    }
+    for (const [key, count] of [...counts, ...used.counts]) {
+      const mine = counts.get(key) ?? 0;
+      const theirs = used.counts.get(key) ?? 0;
+      if (mine !== theirs) this.blame(`${key}: ${theirs} slots count as used, and runs hold ${mine} (${count})`);
+    }
+    for (const row of server.database.records()) {
+      const holds = held.has(row.id);
+      const must = row.workerId !== null && (row.status === 'running' || row.status === 'disconnected');
+      if (must && !holds && server.isUp) this.blame(`${row.id}: it is ${row.status} and holds nothing`);
+    }
+  }
+
+  /** No card has more processes than it admits runs. */
+  private lookAtCards(server: SimServer, agents: readonly SimAgent[]): void {
+    for (const agent of agents) {
+      // What an agent that is away still executes is given up by nobody before its time is over, or it is back.
+      if (!server.registry.get(agent.name)?.online) continue;
+      const on = new Map<string, number>();
+      for (const { assignment } of agent.living) {
+        for (const device of assignment.devices) on.set(device, (on.get(device) ?? 0) + 1);
+      }
+      for (const [device, count] of on) {
+        const limit = limits.of({ worker: agent.name, device });
+        if (count > limit) this.blame(`${agent.name}/${device}: ${count} processes, and ${limit} are admitted`);
+      }
+    }
+  }
+
+  private row(server: SimServer, id: string): RunRecord | undefined {
+    return server.database.records().find((row) => row.id === id);
+  }
+}
