@@ -36,6 +36,7 @@ const WORDINGS = {
   run_out_of_memory: () =>
     'The run needed more memory than it could get: use a smaller batch or model, or keep large data in tensors',
   run_unresponsive: ({ seconds }) => `The run did not stop within ${String(seconds)} s and was ended by force`,
+  run_unreadable: () => 'The run’s process reported what cannot be read, and was ended',
   run_lost: ({ worker }) => `Worker ${String(worker)} does not have the run any more`,
   run_not_started: ({ reason }) => `The run’s process could not be started: ${String(reason)}`,
   device_not_offered: ({ device }) => `The worker does not offer ${String(device)}`,

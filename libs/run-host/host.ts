@@ -17,6 +17,11 @@ type StartCommand = Extract<RunHostCommand, { type: 'start' }>;
 /** What a host is given by the thread or process that it lives in. */
 export interface RunHostWorld {
   readonly post: (message: RunHostMessage | RunHostAnswer) => void;
+  /**
+   * Takes console text, without secrets, at once; without it the text becomes messages, which a thread that ends or never yields again still
+   * holds.
+   */
+  readonly print?: (text: string) => void;
   readonly settings: HostSettings;
   readonly catalogue: (folders: CatalogueFolders) => {
     readonly registry: NodeRegistry;
@@ -131,9 +136,15 @@ export class RunHost {
       return;
     }
     const begun = this.world.now();
-    const { post, settings } = this.world;
+    const { post, print, settings } = this.world;
     const elapsed = (): number => Math.round(this.world.now() - begun);
-    const options = { runId: command.run_id, post, elapsed, payloadCapBytes: settings.payloadCapBytes };
+    const options = {
+      runId: command.run_id,
+      post,
+      elapsed,
+      payloadCapBytes: settings.payloadCapBytes,
+      ...(print && { print }),
+    };
     const { presets } = settings;
     const { folders } = command;
     const catalogue = this.world.catalogue({

@@ -4,3 +4,4 @@ export * from './client';
 export * from './host';
 export * from './providers';
 export * from './settings';
+export * from './sleep';

@@ -9,6 +9,8 @@ export interface RunReporterOptions {
   /** Milliseconds since the run's start. */
   readonly elapsed: () => number;
   readonly payloadCapBytes: number;
+  /** Takes console text at once, in the place of messages. */
+  readonly print?: (text: string) => void;
   readonly high?: number;
   readonly limit?: number;
 }
@@ -57,6 +59,10 @@ export class RunReporter implements EngineObserver {
   }
 
   console(text: string): boolean {
+    if (this.options.print) {
+      this.options.print(text);
+      return this.below;
+    }
     if (this.full) return this.drop();
     this.text += text;
     if (this.text.length >= CONSOLE_CHUNK) this.flushText();
