@@ -20,6 +20,8 @@ const WORDINGS = {
     `Worker ${String(worker)} lost the run while the server was restarted: ${textOf(reason)}`,
   worker_frames_lost: ({ worker, from, to }) =>
     `Worker ${String(worker)} could not send the frames ${String(from)} to ${String(to)} of the run: they are lost`,
+  worker_frame_invalid: ({ worker, problem }) =>
+    `What worker ${String(worker)} reported of the run cannot be understood: ${String(problem)}`,
   worker_missing_types: ({ worker, types }) => `Worker ${String(worker)} lacks node types of the graph: ${list(types)}`,
   connection_closed: ({ close_code }) => `the connection was closed (${String(close_code)})`,
   connection_replaced: () => 'another connection of the same worker took its place',

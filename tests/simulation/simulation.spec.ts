@@ -22,11 +22,15 @@ function* upTo(last: number): Generator<number> {
 }
 
 describe('the control plane and its workers, whatever happens in whatever order', () => {
-  it('keep their promises', async () => {
-    const only = process.env['CDUI_SIM_SEED'];
-    const seeds = only === undefined ? upTo(times(1_000, 100_000)) : [Number(only)];
-    expect(await firstProblem(seeds)).toBeNull();
-  }, PATIENCE_MS);
+  it(
+    'keep their promises',
+    async () => {
+      const only = process.env['CDUI_SIM_SEED'];
+      const seeds = only === undefined ? upTo(times(1_000, 100_000)) : [Number(only)];
+      expect(await firstProblem(seeds)).toBeNull();
+    },
+    PATIENCE_MS,
+  );
 
   it('tell the same story again for the same seed', async () => {
     const tell = async (): Promise<readonly string[]> => {
@@ -37,7 +41,11 @@ describe('the control plane and its workers, whatever happens in whatever order'
     expect(await tell()).toEqual(await tell());
   });
 
-  it.each(Object.entries(FAULTS))('are found out when %s', async (_, fault) => {
-    expect(await firstProblem(upTo(FAULT_SEEDS), fault)).not.toBeNull();
-  }, PATIENCE_MS);
+  it.each(Object.entries(FAULTS))(
+    'are found out when %s',
+    async (_, fault) => {
+      expect(await firstProblem(upTo(FAULT_SEEDS), fault)).not.toBeNull();
+    },
+    PATIENCE_MS,
+  );
 });

@@ -184,6 +184,7 @@ export class Story {
   private async restartServer(): Promise<void> {
     const database = this.server.crash(this.chance.next() < 0.3);
     this.server = this.newServer(database);
+    this.witness.serverRestarted();
     await this.server.service.recover();
   }
 

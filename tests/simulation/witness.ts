@@ -31,6 +31,11 @@ export class Witness {
     if (this.problems.length < 20) this.problems.push(problem);
   }
 
+  /** The next server waits from its beginning on. */
+  serverRestarted(): void {
+    this.awaySince.clear();
+  }
+
   /** A process was started. */
   launched(process: SimProcess): void {
     const { agent, assignment } = process;

@@ -111,6 +111,14 @@ export class RemoteRun {
     if (!more) this.holdUntilDrained();
   }
 
+  /** A frame that cannot be understood: what follows it makes no whole any more. */
+  brokenFrame(seq: number, problem: string): void {
+    if (this.phase === 'over' || seq <= this.lastSeq) return;
+    this.send({ type: 'cancel', ...this.name, grace_s: 0 });
+    const reason = reasonOf('worker_frame_invalid', { worker: this.home.id, problem });
+    this.over({ ...this.lost(reason), status: 'failed' });
+  }
+
   console(offset: number, bytes: number, text: string): void {
     if (this.phase === 'over' || offset !== this.consoleAt) return;
     this.consoleAt = offset + bytes;

@@ -28,7 +28,7 @@ export class StrayRuns {
 
   /** Refuses the frame; told once for each attempt. How it ended is kept aside, and let go. */
   frame(worker: Worker, frame: NumberedFrame): void {
-    const { run_id: runId, attempt, seq } = frame;
+    const { run_id: runId, attempt } = frame;
     this.refused += 1;
     const key = `${worker.id}/${runId}/${attempt}`;
     if (frame.type !== 'run_finished') {
@@ -39,6 +39,12 @@ export class StrayRuns {
     }
     this.told.delete(key);
     void this.letGo(worker, frame);
+  }
+
+  /** Nobody knows what it says, and nobody needs it. */
+  brokenFrame(worker: Worker, runId: string, attempt: number, seq: number): void {
+    this.refused += 1;
+    worker.send({ type: 'ack', run_id: runId, attempt, seq });
   }
 
   /** Acknowledges it when nobody can need it any more. */

@@ -1,9 +1,10 @@
-import type { AgentFrame, HelloFrame, Reason, RejectFrame, ServerFrame } from '@cdui/protocol';
+import type { AgentFrame, HelloFrame, Reason, RejectFrame, RunFrameHead, ServerFrame } from '@cdui/protocol';
 import {
   CAPABILITIES,
   checkAgentFrame,
   CodedError,
   HELLO_TIMEOUT_MS,
+  isPlainObject,
   MAX_HELLO_BYTES,
   MISSED_HEARTBEATS,
   readMessage,
@@ -19,6 +20,8 @@ export interface ConnectionOwner {
   /** @returns why this one may not be it now; null when it is */
   hello(connection: WorkerConnection, hello: HelloFrame): RejectFrame | null;
   frame(connection: WorkerConnection, frame: Exclude<AgentFrame, HelloFrame>): void;
+  /** A frame of a run that is none: only that run is the worse for it. */
+  brokenFrame(connection: WorkerConnection, head: RunFrameHead, problem: string): void;
   rejectedHello(name: string, rejection: RejectFrame): void;
   closed(connection: WorkerConnection, reason: Reason): void;
 }
@@ -89,8 +92,7 @@ export class WorkerConnection implements TransportListener {
         throw new CodedError('invalid_message', `A hello may have ${MAX_HELLO_BYTES} bytes; it has ${bytes}`);
       }
       for (const value of readMessage(text)) {
-        const frame = checkAgentFrame(value);
-        if (frame) this.take(frame);
+        this.read(value);
         if (this.over) return;
       }
     } catch (error) {
@@ -105,6 +107,20 @@ export class WorkerConnection implements TransportListener {
 
   onClosed(code: number): void {
     this.end(reasonOf('connection_closed', { close_code: code }));
+  }
+
+  private read(value: unknown): void {
+    let frame: AgentFrame | null;
+    try {
+      frame = checkAgentFrame(value);
+    } catch (error) {
+      const head = headOf(value);
+      // The agent has it in its spool, and would send it again on every connection.
+      if (!(error instanceof CodedError) || head === null || this.name === null) throw error;
+      this.owner.brokenFrame(this, head, error.message);
+      return;
+    }
+    if (frame) this.take(frame);
   }
 
   private take(frame: AgentFrame): void {
@@ -165,4 +181,18 @@ export class WorkerConnection implements TransportListener {
     this.stopWatch();
     this.owner.closed(this, reason);
   }
+}
+
+/** What names a frame that is none; null when not even that is there. */
+function headOf(value: unknown): RunFrameHead | null {
+  if (!isPlainObject(value)) return null;
+  const { run_id, attempt, seq } = value;
+  const named = typeof run_id === 'string' && RUN_ID.test(run_id);
+  return named && isCount(attempt) && isCount(seq) ? { run_id, attempt, seq } : null;
+}
+
+const RUN_ID = /^[\w-]{1,64}$/;
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1;
 }

@@ -1,4 +1,12 @@
-import type { AgentFrame, HelloFrame, NumberedFrame, Reason, RejectFrame, RunAliveFrame } from '@cdui/protocol';
+import type {
+  AgentFrame,
+  HelloFrame,
+  NumberedFrame,
+  Reason,
+  RejectFrame,
+  RunAliveFrame,
+  RunFrameHead,
+} from '@cdui/protocol';
 import { reasonOf, WORKER_CLOSE } from '@cdui/protocol';
 import { Subject } from 'rxjs';
 import type { KnownWorker } from '../runs/world';
@@ -143,6 +151,14 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
       default:
         this.numbered(worker, frame);
     }
+  }
+
+  brokenFrame(connection: WorkerConnection, { run_id: runId, attempt, seq }: RunFrameHead, problem: string): void {
+    const worker = connection.name === null ? undefined : this.workers.get(connection.name);
+    if (worker?.connection !== connection) return;
+    const run = worker.runs.get(runId);
+    if (run?.attempt === attempt) run.brokenFrame(seq, problem);
+    else this.strays.brokenFrame(worker, runId, attempt, seq);
   }
 
   closed(connection: WorkerConnection, reason: Reason): void {
