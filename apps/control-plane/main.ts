@@ -25,10 +25,16 @@ async function main(args: readonly string[]): Promise<void> {
   }
   const settings = readSettings(process.env, join(programRoot(), 'examples'));
   const lock = await takeFolders(settings);
-  // Both take long to load, and the machine has more than one core.
-  const catalogThread = startCatalogThread(settings);
-  const { serve } = await import('./serve.js');
-  await serve(settings, lock, catalogThread);
+  try {
+    // Both take long to load, and the machine has more than one core.
+    const catalogThread = startCatalogThread(settings);
+    const { serve } = await import('./serve.js');
+    await serve(settings, lock, catalogThread);
+  } catch (error) {
+    // A file beside what turned out to be no database would be litter in somebody else's folder.
+    lock.discard();
+    throw error;
+  }
 }
 
 function wordsOf(error: unknown): string {

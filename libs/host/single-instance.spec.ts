@@ -55,6 +55,36 @@ it('says in words why a lock cannot be looked at', async () => {
 });
 
 describe('acquireLock', () => {
+  it('is held by one at a time, also when each that held it removes the file', async () => {
+    const script = `
+      const { acquireLock } = require(process.argv[1]);
+      const { rmdirSync, mkdirSync } = require('node:fs');
+      (async () => {
+        for (let round = 0; round < 150;) {
+          const lock = await acquireLock(process.argv[2]);
+          if (!lock) continue;
+          mkdirSync(process.argv[2] + '.mine');
+          await new Promise(setImmediate);
+          rmdirSync(process.argv[2] + '.mine');
+          lock.discard();
+          round += 1;
+        }
+        process.stdout.write('never two');
+      })();`;
+    const said = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const args = ['-e', script, entryPath('libs/host/single-instance'), file];
+        const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+        children.push(child);
+        let text = '';
+        child.stdout.on('data', (chunk) => (text += String(chunk)));
+        await once(child, 'close');
+        return text;
+      }),
+    );
+    expect(said).toEqual(['never two', 'never two', 'never two']);
+  });
+
   it('is held by one, who can be asked after, until it lets go', async () => {
     expect(await lockHolder(file)).toBeNull();
     const lock = await acquireLock(file);

@@ -1,4 +1,15 @@
-import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CodedError } from '@cdui/protocol';
@@ -20,6 +31,8 @@ export interface Lock {
   /** Tells whoever asks where the holder answers. */
   announce(url: string): void;
   release(): void;
+  /** Lets go of it, and removes the file if there was none before: for whoever turns out not to need it. */
+  discard(): void;
 }
 
 /** Whoever only looks whether a lock is held holds it for an instant (`lockHolder`); the one that wants it asks again. */
@@ -34,7 +47,7 @@ let flock: ((fd: number, operation: number) => number) | undefined;
 /**
  * Takes a lock file for this process alone. On Linux and macOS it is `flock` on the open file: the kernel lets go of it when the process
  * ends, a killed one included, so nothing stale is ever left; and the file is closed in programs that the process starts (`O_CLOEXEC`), so
- * that none of them keeps it. The file itself stays where it is: removing it would let two processes lock two files of one name.
+ * that none of them keeps it. A file that was removed between being opened and being locked is no lock: two processes would hold two of one name.
  *
  * On Windows, which has no `flock`, the holder's number in the file stands for the lock and counts as long as that process lives: two
  * that start in the same instant can both get it.
@@ -44,9 +57,10 @@ let flock: ((fd: number, operation: number) => number) | undefined;
  */
 export async function acquireLock(file: string): Promise<Lock | null> {
   await makeFolder(dirname(file));
+  const isNew = !existsSync(file);
   for (let attempt = 1; ; attempt++) {
     const fd = await tryLock(file);
-    if (fd !== null) return held(fd);
+    if (fd !== null) return held(fd, file, isNew);
     if (attempt === TRIES) return null;
     await sleep(PAUSE_MS);
   }
@@ -79,25 +93,39 @@ export function statedHolder(file: string): LockHolder | null {
   return holder !== null && isAlive(holder.pid, holder.started) ? holder : null;
 }
 
-function held(fd: number): Lock {
+function held(fd: number, file: string, isNew: boolean): Lock {
   let open = true;
   const write = (url: string | null): void => {
     const holder: LockHolder = { pid: process.pid, started: processStart(process.pid), url };
     ftruncateSync(fd);
     writeSync(fd, `${JSON.stringify(holder)}\n`, 0);
   };
+  const release = (): void => {
+    if (!open) return;
+    open = false;
+    ftruncateSync(fd);
+    closeSync(fd);
+  };
   write(null);
   return {
     announce: (url) => {
       if (open) write(url);
     },
-    release: () => {
-      if (!open) return;
-      open = false;
-      ftruncateSync(fd);
-      closeSync(fd);
+    release,
+    discard: () => {
+      if (open && isNew) removeOpen(file);
+      release();
     },
   };
+}
+
+/** While the lock is held, so that nobody can have locked the file that goes. Windows removes no open file: there it stays. */
+function removeOpen(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch {
+    // It only tells nobody anything.
+  }
 }
 
 /** The open, locked file; null when another process has it locked. */
@@ -109,13 +137,20 @@ async function tryLock(file: string, flags = constants.O_RDWR | constants.O_CREA
     throw lockFailed(file, (error as NodeJS.ErrnoException).code ?? String(error));
   }
   try {
-    if (await lockOpened(file, fd)) return fd;
+    if ((await lockOpened(file, fd)) && isStill(file, fd)) return fd;
   } catch (error) {
     closeSync(fd);
     throw error;
   }
   closeSync(fd);
   return null;
+}
+
+/** Whether the name leads to the open file: its last holder may have removed it before this one had the lock. */
+function isStill(file: string, fd: number): boolean {
+  if (process.platform === 'win32') return true;
+  const [now, opened] = [statSync(file, { throwIfNoEntry: false }), fstatSync(fd)];
+  return now !== undefined && now.ino === opened.ino && now.dev === opened.dev;
 }
 
 async function lockOpened(file: string, fd: number): Promise<boolean> {

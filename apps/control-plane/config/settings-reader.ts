@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -59,6 +60,19 @@ export class SettingsReader {
   folder(name: string, initial: string): string {
     const text = this.given(name);
     return text === null ? initial : resolve(text);
+  }
+
+  /** The path of a file that is there or can come to be there. */
+  file(name: string, initial: string): string {
+    const path = this.folder(name, initial);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined || found.isFile()) return path;
+    return this.refuse(
+      name,
+      path,
+      `the path of a file (${found.isDirectory() ? 'a folder' : 'no plain file'} is there)`,
+      initial,
+    );
   }
 
   private refuse<V>(name: string, text: string, accepts: string, initial: V): V {

@@ -81,7 +81,7 @@ export function readSettings(
     maxRunBodyBytes,
     wsMaxMessageBytes: read.whole('WS_MAX_MESSAGE_BYTES', maxRunBodyBytes, { min: 1024 }),
     userDataDir,
-    dbPath: read.folder('DB_PATH', join(data, 'codefyui.db')),
+    dbPath: read.file('DB_PATH', join(data, 'codefyui.db')),
     graphsDir: read.folder('GRAPHS_DIR', join(data, 'graphs')),
     modelsDir: read.folder('MODELS_DIR', join(data, 'models')),
     imagesDir: read.folder('IMAGES_DIR', join(data, 'images')),
