@@ -1,4 +1,4 @@
-import type { AssignFrame, DeviceFacts, Reason, ServerFrame, WelcomeFrame } from '@cdui/protocol';
+import type { AssignFrame, DeviceFacts, Reason, ServerFrame, WantConsoleFrame, WelcomeFrame } from '@cdui/protocol';
 import { PROTOCOL_VERSION, reasonOf, WORKER_CLOSE } from '@cdui/protocol';
 import { Link, type LinkOwner } from './link';
 import { ReconnectPause } from './reconnect-pause';
@@ -168,7 +168,7 @@ export class Agent implements LinkOwner, RunsOwner {
         this.world.log.info(frame.draining ? 'Drained: no new runs are taken' : 'New runs are taken again');
         return this.changed();
       case 'want_console':
-        return this.world.consoles.follow(frame.run_id, frame.attempt, frame.offset);
+        return this.console(frame);
       case 'reject':
         return this.rejected(link, frame);
       // Capabilities that this agent does not list.
@@ -250,6 +250,14 @@ export class Agent implements LinkOwner, RunsOwner {
     const known = identity(this.facts.devices);
     this.facts = { ...this.facts, devices };
     if (identity(devices) !== known) this.change({ devices });
+  }
+
+  /** What a run printed can be read as long as its folder is there. */
+  private console({ run_id: id, attempt, offset }: WantConsoleFrame): void {
+    const known = this.runs.attemptOf(id);
+    if (known !== null && known !== attempt) return;
+    this.world.consoles.follow(id, attempt, offset);
+    if (!this.runs.running.includes(id)) void this.world.consoles.over(id);
   }
 
   private rejected(link: Link, { code, reason }: { readonly code: string; readonly reason: string }): void {

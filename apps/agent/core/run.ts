@@ -20,6 +20,8 @@ export interface Feed {
 export interface RunOwner {
   /** Its frames cannot be kept: it must end. */
   failed(run: AgentRun, reason: Reason): void;
+  /** Its process is gone. @returns what its last frame waits for, if anything */
+  ending(run: AgentRun): Promise<void> | null;
   /** Its last frame is in the file. */
   finished(run: AgentRun): void;
 }
@@ -50,6 +52,8 @@ export class AgentRun implements RunOutlet {
   /** The last frame, when it could not be written. */
   private tail: PendingFrame | null = null;
   private abandoned = false;
+  /** Whether its last frame came. */
+  private ending = false;
   private readonly waiting: (() => void)[] = [];
 
   constructor(
@@ -64,20 +68,27 @@ export class AgentRun implements RunOutlet {
     const run = new AgentRun(runId, attempt, spool, owner);
     run.acked = run.sent = acknowledged;
     run.taken = run.written = lastSeq;
+    run.ending = finished;
     if (finished) run.finishedSeq = lastSeq;
     return run;
   }
 
   frame(type: NumberedFrameType, members: Uint8Array): boolean {
-    if (this.abandoned || this.finishedSeq !== null) return true;
-    const last = type === 'run_finished';
-    if (this.lost !== null && !last) return true;
+    if (this.abandoned || this.ending) return true;
+    if (type === 'run_finished') {
+      this.ending = true;
+      const others = this.owner.ending(this);
+      if (others) void others.then(() => this.take(type, members));
+      else this.take(type, members);
+    } else if (this.lost === null) this.take(type, members);
+    return this.takesMore;
+  }
+
+  private take(type: NumberedFrameType, members: Uint8Array): void {
+    if (this.abandoned) return;
     this.taken += 1;
-    if (last) this.finishedSeq = this.taken;
-    if (this.lost !== null) {
-      this.keepTail(finishedMembers(outcomeOf('failed', this.lost)));
-      return true;
-    }
+    if (type === 'run_finished') this.finishedSeq = this.taken;
+    if (this.lost !== null) return this.keepTail(finishedMembers(outcomeOf('failed', this.lost)));
     const frame = pendingFrame(type, this.runId, this.attempt, this.taken, members);
     this.pending.push(frame);
     this.pendingBytes += lineBytes(frame);
@@ -85,7 +96,6 @@ export class AgentRun implements RunOutlet {
       this.writing = true;
       void this.write();
     }
-    return this.takesMore;
   }
 
   drained(): Promise<void> {
@@ -124,19 +134,15 @@ export class AgentRun implements RunOutlet {
     return this.tail?.seq ?? this.written;
   }
 
-  /** Whether a process of it may live. */
+  /** Whether a process of it may live, or its end is not kept yet. */
   get alive(): boolean {
-    return this.launched !== null;
+    if (this.launched !== null) return true;
+    return !this.abandoned && this.ending && (this.finishedSeq === null || this.lastSeq < this.finishedSeq);
   }
 
   /** Whether every frame, the last one included, is durable elsewhere. */
   get settled(): boolean {
     return this.finishedSeq !== null && this.acked >= this.finishedSeq;
-  }
-
-  /** Whether its `run_finished` is there. */
-  get ended(): boolean {
-    return this.finishedSeq !== null;
   }
 
   /** Nobody wants its frames any more; more of them are let go. */

@@ -9,6 +9,9 @@ import type { AgentWorld, Spool } from './world';
 /** So many runs that are over are remembered. */
 const PAST = 1_000;
 
+/** How long the end of a run waits for what it printed last. */
+const LAST_WORDS_MS = 2_000;
+
 /** What the table of runs asks the connection and the agent. */
 export interface RunsOwner {
   /** Whether a run may start at this moment; if not, `Runs.look` is called when it may have changed. */
@@ -138,8 +141,9 @@ export class Runs implements RunOwner {
     return [...had, ...waiting];
   }
 
-  has(runId: string, attempt: number): boolean {
-    return this.runs.get(runId)?.attempt === attempt;
+  /** The attempt of a run that it has; null when it has none. */
+  attemptOf(runId: string): number | null {
+    return this.runs.get(runId)?.attempt ?? null;
   }
 
   /** Ids of runs whose processes may live. */
@@ -164,7 +168,21 @@ export class Runs implements RunOwner {
     this.owner.changed();
   }
 
-  finished(): void {
+  /** What it printed goes before its end, unless that takes long: nobody listens afterwards. */
+  ending(run: AgentRun): Promise<void> | null {
+    const sent = this.world.consoles.over(run.runId);
+    if (!sent) return null;
+    return new Promise((resolve) => {
+      const cancel = this.world.clock.after(LAST_WORDS_MS, resolve);
+      void sent.then(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  finished(run: AgentRun): void {
+    this.settle(run);
     this.owner.changed();
   }
 
@@ -208,7 +226,6 @@ export class Runs implements RunOwner {
     run.launched = launched;
     void launched.over.then(() => {
       run.launched = null;
-      this.world.consoles.over(run.runId);
       this.settle(run);
       this.owner.changed();
     });

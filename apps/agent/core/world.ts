@@ -115,8 +115,8 @@ export interface Consoles {
   connect(send: (frame: ConsoleFrame) => boolean): void;
   /** Something was printed, perhaps; sends what there is. */
   look(): void;
-  /** The run prints no more. */
-  over(runId: string): void;
+  /** The run prints no more. @returns what resolves when all of it was sent, or cannot be now; undefined when nobody waits for it */
+  over(runId: string): Promise<void> | undefined;
   /** The connection is gone; nothing is asked for any more. */
   disconnect(): void;
 }
