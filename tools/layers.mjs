@@ -99,6 +99,8 @@ export const ROOMS = {
     // It measures parts of the server, which is a program and has no name of its own.
     within: 'apps',
   },
+  // All of the program but its edges, in a world that a seed decides.
+  'apps/simulation': { values: ['protocol', 'execution', 'scheduling'], within: 'apps' },
   web: { values: ['api-client', 'protocol'], packages: 'any' },
 };
 

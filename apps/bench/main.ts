@@ -14,6 +14,7 @@ const BENCHMARKS: Readonly<Record<string, (report: Report) => Promise<Figures>>>
   'first-node': async (report) => (await import('./first-node.js')).benchFirstNode(report),
   startup: async (report) => (await import('./startup.js')).benchStartup(report),
   durability: async (report) => (await import('./durability.js')).benchDurability(report),
+  sim: async (report) => (await import('./sim.js')).benchSim(report),
   parity: async (report) => (await import('./parity.js')).benchParity(report),
 };
 

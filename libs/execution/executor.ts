@@ -18,12 +18,14 @@ export interface RunPlace {
   covered(seq: number): void;
   /** Is told the newest frame all of which is durable; the last one when the run's end is. */
   onDurable(listener: (seq: number) => void): void;
+  /** Is told when nobody waits for the run any more, also when it was asked to stop before: a signal aborts only once. */
+  onLost(listener: () => void): void;
   /** The outcome that will be returned is that of this frame. */
   endedAt(seq: number): void;
   /** The connection was lost, or is back. The run goes on there. */
   disconnected(reason: Reason): void;
   reconnected(): void;
-  /** The run is given up: the executor will be asked to stop, with `lost`. */
+  /** The run is given up: `onLost` follows. */
   graceOver(reason: Reason): void;
   addFacts(facts: Readonly<Record<string, unknown>>, fingerprint?: Fingerprint): void;
 }

@@ -48,6 +48,9 @@ export interface RunKeeper {
 
 type End = Extract<RunEffect, { do: 'end' }>;
 
+/** How long until it is tried again to store that a worker is away, or back. */
+const MARK_AGAIN_MS = 1_000;
+
 /** One run on its way: its inputs, one at a time, and the effects that `reduceRun` answers with. Nobody else changes its row. */
 export class LiveRun {
   /** What its row says. */
@@ -65,6 +68,8 @@ export class LiveRun {
   /** How many times it was placed. */
   private attempts = 0;
   private attempt: RunAttempt | null = null;
+  /** What its row is to say of its worker. */
+  private wanted: 'running' | 'disconnected' = 'running';
   /** The newest frame of it that an earlier server stored. */
   private recordedSeq = 0;
 
@@ -218,12 +223,22 @@ export class LiveRun {
   }
 
   private async mark({ status }: Extract<RunEffect, { do: 'mark' }>): Promise<void> {
+    this.wanted = status;
+    await this.tryToMark(status);
+  }
+
+  /** What goes on is right, only what the row says of it is late when it cannot be stored: it is tried again until it is past. */
+  private async tryToMark(status: 'running' | 'disconnected'): Promise<void> {
+    const { world } = this;
     try {
-      if (await this.world.store.mark(this.id, status)) this.become(status);
+      if (await world.store.mark(this.id, status)) this.become(status);
       else this.post({ type: 'row_lost' });
     } catch (error) {
-      // What goes on is right, only what the row says of it is late: the next change sets it right.
-      this.world.report(`Run ${this.id} could not be marked as ${status}`, error);
+      world.report(`Run ${this.id} could not be marked as ${status}`, error);
+      world.clock.after(MARK_AGAIN_MS, () => {
+        const is = this.state.at === 'running' || this.state.at === 'disconnected';
+        if (is && this.wanted === status && !this.keeper.givesUp()) void this.tryToMark(status);
+      });
     }
   }
 

@@ -27,6 +27,7 @@ export class RunAttempt implements RunPlace {
   private outcome: ExecutionOutcome | RunReturned | null = null;
   private lastSeq: number | undefined;
   private tellDurable: (seq: number) => void = () => undefined;
+  private tellLost: () => void = () => undefined;
 
   constructor(private readonly parts: AttemptParts) {}
 
@@ -80,6 +81,7 @@ export class RunAttempt implements RunPlace {
 
   abort(reason: StopReason): void {
     this.stop.abort(reason);
+    if (reason === 'lost') this.tellLost();
   }
 
   recordStart(): void {
@@ -118,6 +120,10 @@ export class RunAttempt implements RunPlace {
 
   onDurable(listener: (seq: number) => void): void {
     this.tellDurable = listener;
+  }
+
+  onLost(listener: () => void): void {
+    this.tellLost = listener;
   }
 
   endedAt(seq: number): void {

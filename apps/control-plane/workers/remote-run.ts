@@ -52,6 +52,7 @@ export class RemoteRun {
     this.acks = new Acknowledgements(world.clock, (seq) => this.send({ type: 'ack', ...this.name, seq }), recorded);
     this.result = new Promise((resolve) => (this.settle = resolve));
     place.onDurable((seq) => this.durable(seq));
+    place.onLost(() => this.stop('lost'));
     if (signal.aborted) this.stop(signal.reason as StopReason);
     else signal.addEventListener('abort', () => this.stop(signal.reason as StopReason), { once: true });
   }

@@ -1,7 +1,8 @@
 import { MemoryDatabase } from '@cdui/execution/testing/memory-stores';
 import { isTerminal } from '@cdui/protocol';
-import { GRAPH } from '../../apps/control-plane/runs/testing/simulation';
-import type { ConnectionEvents } from '../../apps/agent/core/world';
+import type { Placed } from '@cdui/scheduling';
+import { GRAPH } from '../control-plane/runs/testing/simulation';
+import type { ConnectionEvents } from '../agent/core/world';
 import { SimLine } from './network';
 import { SimAgent, type SimProcess } from './sim-agent';
 import { type Fault, SimServer } from './sim-server';
@@ -28,7 +29,9 @@ const STEPS = [
   [2, 'break silently'],
   [2, 'crash the server'],
   [2, 'crash an agent'],
+  [1, 'lose the disk of an agent'],
   [2, 'freeze an agent'],
+  [2, 'cut an agent off'],
   [2, 'hold commits'],
   [3, 'commit some'],
   [2, 'let commits go'],
@@ -53,6 +56,8 @@ export class Story {
   private lines: { readonly agent: SimAgent; readonly line: SimLine }[] = [];
   private server: SimServer;
   private lastId = 0;
+  /** Until when nothing gets from an agent to the server. */
+  private readonly unreachableUntil = new Map<string, number>();
   private readonly ids: string[] = [];
 
   constructor(
@@ -121,14 +126,24 @@ export class Story {
           ?.line.break(chance.below(4), chance.below(4), { server: chance.next() < 0.5, agent: chance.next() < 0.5 });
       case 'crash the server':
         return this.restartServer();
-      case 'crash an agent': {
+      case 'crash an agent':
+      case 'lose the disk of an agent': {
         const agent = chance.pick(agents)!;
         agent.crash();
+        if (step !== 'crash an agent') agent.disk.spools.clear();
         for (const { agent: owner, line } of this.lines) if (owner === agent) line.agentDied(chance.next() < 0.5);
         return agent.start();
       }
       case 'freeze an agent':
         return chance.pick(agents)?.party.freeze(chance.below(90_000));
+      case 'cut an agent off': {
+        const agent = chance.pick(agents)!;
+        this.unreachableUntil.set(agent.name, this.time.now + chance.below(500_000));
+        for (const { agent: owner, line } of this.lines) {
+          if (owner === agent) line.break(chance.below(4), chance.below(4), { server: false, agent: false });
+        }
+        return;
+      }
       case 'hold commits':
         return server.database.hold();
       case 'commit some':
@@ -146,7 +161,7 @@ export class Story {
       case 'wait long':
         return this.pass(chance.below(60_000));
       case 'wait beyond the grace':
-        return this.pass(310_000);
+        return this.pass(400_000);
     }
   }
 
@@ -174,7 +189,8 @@ export class Story {
   }
 
   private dial(agent: SimAgent, events: ConnectionEvents): void {
-    if (!this.server.isUp || !agent.isUp) return events.ended({ code: null, reason: 'refused' });
+    const reachable = this.time.now >= (this.unreachableUntil.get(agent.name) ?? 0);
+    if (!this.server.isUp || !agent.isUp || !reachable) return events.ended({ code: null, reason: 'refused' });
     const line = new SimLine(events);
     this.lines.push({ agent, line });
     this.server.accept(line, agent.name);
@@ -191,6 +207,7 @@ export class Story {
   private newServer(database: MemoryDatabase): SimServer {
     const hooks = {
       runId: () => (++this.lastId).toString(16).padStart(32, '0'),
+      placed: (placed: Placed) => this.witness.placed(placed, server),
       sends: (agent: string, frame: Parameters<Witness['sends']>[1]) => this.witness.sends(agent, frame, server),
       // That storage fails is part of the story.
       report: () => undefined,
@@ -237,6 +254,7 @@ export class Story {
   private async toTheEnd(): Promise<void> {
     this.told.push('to the end');
     const { witness } = this;
+    this.unreachableUntil.clear();
     for (let round = 0; round < 60; round++) {
       this.server.database.failing = null;
       this.server.database.release();
@@ -249,11 +267,13 @@ export class Story {
         process.finish('succeeded');
       }
       const open = this.server.database.records().filter(({ status }) => !isTerminal(status));
-      if (open.length === 0 && processes.length === 0) break;
+      // One that was frozen, and then does not hear that its line is dead, takes its time.
+      if (round > 0 && open.length === 0 && processes.length === 0) break;
     }
     const open = this.server.database.records().filter(({ status }) => !isTerminal(status));
     for (const { id, status } of open) witness.blame(`${id}: it is ${status} for ever`);
     for (const { name, agent } of this.agents) {
+      if (!this.server.registry.get(name)?.online) witness.blame(`${name}: it is connected and taken to be away`);
       if (agent.status.running.length > 0) witness.blame(`${name}: it still executes ${agent.status.running.join()}`);
     }
   }

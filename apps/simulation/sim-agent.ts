@@ -1,9 +1,9 @@
-import { Agent } from '../../apps/agent/core/agent';
-import { finishedMembers, outcomeOf } from '../../apps/agent/core/outcome';
-import { FACTS, ModelDisk } from '../../apps/agent/core/testing/model-world';
-import type { ConnectionEvents } from '../../apps/agent/core/world';
-import type { LaunchedRun, StopAuthor } from '../../apps/agent/runner/launcher';
-import type { RunOutlet } from '../../apps/agent/runner/run-outlet';
+import { Agent } from '../agent/core/agent';
+import { finishedMembers, outcomeOf } from '../agent/core/outcome';
+import { FACTS, ModelDisk } from '../agent/core/testing/model-world';
+import type { ConnectionEvents } from '../agent/core/world';
+import type { LaunchedRun, StopAuthor } from '../agent/runner/launcher';
+import type { RunOutlet } from '../agent/runner/run-outlet';
 import type { AssignFrame, DeviceFacts, NumberedFrameType } from '@cdui/protocol';
 import type { Party, SimTime } from './time';
 

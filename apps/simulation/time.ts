@@ -1,4 +1,4 @@
-import type { AgentClock } from '../../apps/agent/core/world';
+import type { AgentClock } from '../agent/core/world';
 
 interface Alarm {
   readonly at: number;
@@ -27,18 +27,19 @@ export class SimTime {
     let dead = false;
     let frozenUntil = 0;
     const after = (ms: number, then: () => void): (() => void) => {
-      const alarm: Alarm = {
-        at: this.now + Math.max(0, ms),
-        order: this.order++,
-        then: () => {
-          own.delete(alarm);
-          if (this.now >= frozenUntil) then();
-          else if (!dead) after(frozenUntil - this.now, then);
-        },
+      let alarm: Alarm;
+      const set = (at: number): void => {
+        alarm = { at, order: this.order++, then: ring };
+        own.add(alarm);
+        this.alarms.add(alarm);
+      };
+      const ring = (): void => {
+        own.delete(alarm);
+        if (this.now >= frozenUntil) then();
+        else set(frozenUntil);
       };
       if (dead) return () => undefined;
-      own.add(alarm);
-      this.alarms.add(alarm);
+      set(this.now + Math.max(0, ms));
       return () => {
         own.delete(alarm);
         this.alarms.delete(alarm);

@@ -1,13 +1,14 @@
+import type { Placed, RunQueue, Slot, SlotCounts, WaitingRun } from '@cdui/scheduling';
 import type { ServerFrame } from '@cdui/protocol';
 import { canonicalJson } from '@cdui/protocol';
 import type { MemoryDatabase } from '@cdui/execution/testing/memory-stores';
-import { FakeExecutor } from '../../apps/control-plane/runs/testing/fake-executor';
-import { FakeDesk } from '../../apps/control-plane/runs/testing/simulation';
-import { WatchedLog } from '../../apps/control-plane/runs/testing/watched-log';
-import { RunService } from '../../apps/control-plane/runs/run-service';
-import type { RunWorld } from '../../apps/control-plane/runs/world';
-import { WorkerRegistry } from '../../apps/control-plane/workers/worker-registry';
-import type { WorkerWorld } from '../../apps/control-plane/workers/world';
+import { FakeExecutor } from '../control-plane/runs/testing/fake-executor';
+import { FakeDesk } from '../control-plane/runs/testing/simulation';
+import { WatchedLog } from '../control-plane/runs/testing/watched-log';
+import { RunService } from '../control-plane/runs/run-service';
+import type { RunWorld } from '../control-plane/runs/world';
+import { WorkerRegistry } from '../control-plane/workers/worker-registry';
+import type { WorkerWorld } from '../control-plane/workers/world';
 import type { SimLine } from './network';
 import type { Party, SimTime } from './time';
 
@@ -23,10 +24,35 @@ export interface Fault {
 
 export interface ServerHooks {
   readonly runId: () => string;
+  /** Looks at a run that gets what it waited for. */
+  readonly placed: (placed: Placed) => void;
   /** Looks at what the server is about to say to an agent. */
   readonly sends: (agent: string, frame: ServerFrame) => void;
   /** A defect. */
   readonly report: (what: string, error: unknown) => void;
+}
+
+interface SlotsHeld {
+  readonly run: WaitingRun;
+  readonly slots: readonly Slot[];
+}
+
+/** What of the scheduler is nobody's business but a witness's and a saboteur's. */
+export interface Innards {
+  /** Set while what could not be started waits to be tried again. */
+  readonly resume: (() => void) | null;
+  hold(run: unknown, placement: unknown): void;
+  release(run: { readonly id: string }): void;
+  withdraw(run: { readonly id: string }): void;
+  readonly scheduler: {
+    next(): Placed | null;
+    remove(id: string): boolean;
+    hasRoom(run: WaitingRun, slot: Slot, reserved: SlotCounts): boolean;
+    readonly queues: ReadonlyMap<string, RunQueue<WaitingRun>>;
+    readonly held: ReadonlyMap<string, SlotsHeld>;
+    readonly fenced: ReadonlySet<SlotsHeld>;
+    readonly used: { remove(slots: readonly Slot[]): void; readonly counts: ReadonlyMap<string, number> };
+  };
 }
 
 /** One life of a control plane: the real run service, scheduler, lifecycle and registry, on a database that outlives it. */
@@ -83,6 +109,17 @@ export class SimServer {
     };
     this.service = new RunService(fault.world?.(world) ?? world);
     fault.server?.(this);
+    const { scheduler } = this.slots;
+    const next = scheduler.next.bind(scheduler);
+    scheduler.next = () => {
+      const placed = next();
+      if (placed) hooks.placed(placed);
+      return placed;
+    };
+  }
+
+  get slots(): Innards {
+    return (this.service as unknown as { slots: Innards }).slots;
   }
 
   /** An agent dialled, and its credential was accepted. */

@@ -1,25 +1,12 @@
 import { times } from '../../testing/long';
 import { FAULTS } from './faults';
 import { Story } from './story';
+import { firstProblem, STEPS, upTo } from './tell-stories';
 
-const STEPS = 200;
 /** A story takes some hundredths of a second. */
 const PATIENCE_MS = times(600_000, 20_000_000);
 /** Each fault must be caught within so many stories. */
 const FAULT_SEEDS = 1_000;
-
-async function firstProblem(seeds: Iterable<number>, fault = {}): Promise<string | null> {
-  for (const seed of seeds) {
-    const story = new Story(seed, fault);
-    const problems = await story.tell(STEPS);
-    if (problems.length > 0) return `Seed ${seed}: ${problems.join('\n')}\nAfter: ${story.told.join(', ')}`;
-  }
-  return null;
-}
-
-function* upTo(last: number): Generator<number> {
-  for (let seed = 1; seed <= last; seed++) yield seed;
-}
 
 describe('the control plane and its workers, whatever happens in whatever order', () => {
   it(

@@ -1,20 +1,15 @@
 import type { RunRecord } from '@cdui/execution';
 import type { ServerFrame } from '@cdui/protocol';
 import { isTerminal, TERMINAL_EVENTS } from '@cdui/protocol';
+import type { Placed } from '@cdui/scheduling';
 import { SlotLimits, slotKey } from '@cdui/scheduling';
-import { resumeOf } from '../../apps/control-plane/runs/resume';
+import { resumeOf } from '../control-plane/runs/resume';
 import { LIMITS, RESUME_GRACE_MS, type SimServer } from './sim-server';
 import type { SimAgent, SimProcess } from './sim-agent';
 
 const limits = new SlotLimits(LIMITS);
 /** An agent that comes back is seen as away for as long as its silence lasted, on top of the grace. */
 const SLACK_MS = 60_000;
-
-interface Scheduler {
-  readonly held: ReadonlyMap<string, { readonly slots: readonly { worker: string; device: string }[] }>;
-  readonly fenced: ReadonlySet<{ readonly slots: readonly { worker: string; device: string }[] }>;
-  readonly used: { of(slot: { worker: string; device: string }): number; readonly counts: ReadonlyMap<string, number> };
-}
 
 /** Looks at the world between any two steps: whatever has happened, it must make sense. What it finds wrong it keeps. */
 export class Witness {
@@ -75,6 +70,7 @@ export class Witness {
     }
     for (const row of server.database.records()) await this.lookAtRun(server, row, agents, now);
     this.lookAtSlots(server);
+    this.lookAtQueues(server);
     this.lookAtCards(server, agents);
   }
 
@@ -91,6 +87,10 @@ export class Witness {
     if (expected > 0 && types.at(-1) !== ends[0]) this.blame(`${id}: ${types.at(-1)} comes after ${ends[0]}`);
     if (types.filter((type) => type === 'execution_start').length > 1) this.blame(`${id}: it starts twice`);
     this.lookAtReports(row, events, agents);
+    const isBack = row.workerId !== null && server.registry.get(row.workerId)?.online === true;
+    if (status === 'disconnected' && isBack && now - this.troubledAt > SLACK_MS) {
+      this.blame(`${id}: it is disconnected, and its worker is not`);
+    }
     if (status !== 'disconnected') this.awaySince.delete(id);
     else if (!this.awaySince.has(id)) this.awaySince.set(id, now);
     else if (now - this.awaySince.get(id)! > RESUME_GRACE_MS + SLACK_MS && now - this.troubledAt > SLACK_MS) {
@@ -124,7 +124,7 @@ export class Witness {
 
   /** What counts as used is what runs hold. */
   private lookAtSlots(server: SimServer): void {
-    const { held, fenced, used } = (server.service as unknown as { slots: { scheduler: Scheduler } }).slots.scheduler;
+    const { held, fenced, used } = server.slots.scheduler;
     const counts = new Map<string, number>();
     for (const { slots } of [...held.values(), ...fenced]) {
       for (const slot of slots) counts.set(slotKey(slot), (counts.get(slotKey(slot)) ?? 0) + 1);
@@ -138,6 +138,25 @@ export class Witness {
       const holds = held.has(row.id);
       const must = row.workerId !== null && (row.status === 'running' || row.status === 'disconnected');
       if (must && !holds && server.isUp) this.blame(`${row.id}: it is ${row.status} and holds nothing`);
+    }
+  }
+
+  /** Whatever could start has started. */
+  private lookAtQueues(server: SimServer): void {
+    if (server.slots.resume !== null || this.problems.length > 0) return;
+    const placed = server.slots.scheduler.next();
+    if (placed) this.blame(`${placed.run.id}: it could start and does not`);
+  }
+
+  /** A run gets its slots: none that waits longer for one of them may be passed over. */
+  placed({ run, slots }: Placed, server: SimServer): void {
+    const { queues, fenced } = server.slots.scheduler;
+    for (const { front } of queues.values()) {
+      if (!front || front.queueSeq > run.queueSeq || front.worker !== run.worker) continue;
+      const shared = front.devices.some((device) => slots.some((slot) => slot.device === device));
+      // What it had is not free yet, and no other will do.
+      const returned = [...fenced].some((held) => held.run.id === front.id);
+      if (shared && !returned) this.blame(`${run.id}: it starts before ${front.id}, which waits longer`);
     }
   }
 

@@ -1,5 +1,5 @@
-import type { Connection, ConnectionEvents } from '../../apps/agent/core/world';
-import type { TransportListener, WorkerTransport } from '../../apps/control-plane/workers/transport';
+import type { Connection, ConnectionEvents } from '../agent/core/world';
+import type { TransportListener, WorkerTransport } from '../control-plane/workers/transport';
 
 type Item =
   | { readonly kind: 'message'; readonly text: string }

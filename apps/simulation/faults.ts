@@ -1,31 +1,23 @@
-import type { NumberedFrame } from '@cdui/protocol';
-import type { LoggedRun } from '../../apps/control-plane/events/event-log';
-import type { RunWorld } from '../../apps/control-plane/runs/world';
-import type { RemoteRun } from '../../apps/control-plane/workers/remote-run';
-import type { Worker } from '../../apps/control-plane/workers/worker';
-import type { WorkerConnection } from '../../apps/control-plane/workers/worker-connection';
+import type { HelloFrame, NumberedFrame, Reason, RejectFrame } from '@cdui/protocol';
+import { reasonOf } from '@cdui/protocol';
+import { SlotCounts } from '@cdui/scheduling';
+import type { LoggedRun } from '../control-plane/events/event-log';
+import type { RunWorld } from '../control-plane/runs/world';
+import type { RemoteRun } from '../control-plane/workers/remote-run';
+import type { Worker } from '../control-plane/workers/worker';
+import type { WorkerConnection } from '../control-plane/workers/worker-connection';
 import type { Fault, SimServer } from './sim-server';
-
-interface Slots {
-  hold(run: unknown, placement: unknown): void;
-  release(run: { readonly id: string }): void;
-  withdraw(run: { readonly id: string }): void;
-  readonly scheduler: {
-    remove(id: string): boolean;
-    readonly held: Map<string, { readonly slots: readonly unknown[] }>;
-    readonly used: { remove(slots: readonly unknown[]): void };
-  };
-}
 
 interface Registry {
   numbered(worker: Worker, frame: NumberedFrame): void;
-  closed(connection: WorkerConnection, reason: unknown): void;
+  hello(connection: WorkerConnection, hello: HelloFrame): RejectFrame | null;
+  frame(connection: WorkerConnection, frame: object): void;
+  away(worker: Worker, reason: Reason): void;
   get(id: string): Worker | null;
   list(): readonly Worker[];
   readonly strays: { cancel(): void };
 }
 
-const slotsOf = (server: SimServer): Slots => (server.service as unknown as { slots: Slots }).slots;
 const registryOf = (server: SimServer): Registry => server.registry as unknown as Registry;
 
 function over<T extends object>(real: T, parts: Partial<T>): T {
@@ -50,7 +42,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'slots are freed twice': {
     server: (server) => {
-      const slots = slotsOf(server);
+      const slots = server.slots;
       const release = slots.release.bind(slots);
       slots.release = (run) => {
         const held = slots.scheduler.held.get(run.id);
@@ -84,11 +76,19 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'the close of a stale socket unseats its successor': {
     server: (server) => {
       const registry = registryOf(server);
-      const closed = registry.closed.bind(registry);
-      registry.closed = (connection, reason) => {
+      const { hello, frame } = registry;
+      const replaced = new Set<string>();
+      registry.hello = (connection, said) => {
+        const before = registry.get(said.name)?.connection;
+        if (before && before !== connection) replaced.add(said.name);
+        return hello.call(registry, connection, said);
+      };
+      registry.frame = (connection, said) => {
+        frame.call(registry, connection, said);
         const worker = connection.name === null ? null : registry.get(connection.name);
-        if (worker?.connection) worker.connection = connection;
-        closed(connection, reason);
+        if (!worker?.online || !replaced.delete(worker.id)) return;
+        worker.connection = null;
+        registry.away(worker, reasonOf('connection_closed', { close_code: 1006 }));
       };
     },
   },
@@ -107,8 +107,15 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'the next front is lost after a cancel': {
     server: (server) => {
-      const slots = slotsOf(server);
+      const slots = server.slots;
       slots.withdraw = ({ id }) => void slots.scheduler.remove(id);
+    },
+  },
+  'a reservation is dropped': {
+    server: (server) => {
+      const { scheduler } = server.slots;
+      const hasRoom = scheduler.hasRoom.bind(scheduler);
+      scheduler.hasRoom = (run, slot) => hasRoom(run, slot, new SlotCounts());
     },
   },
   'an event is stored after the last one': {
@@ -126,7 +133,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'what a run holds is forgotten when it is taken over': {
     server: (server) => {
-      slotsOf(server).hold = () => undefined;
+      server.slots.hold = () => undefined;
     },
   },
   'a run is assigned before its row says so': {
