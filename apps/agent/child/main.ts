@@ -2,8 +2,8 @@ import { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { endNow } from '@cdui/host/end-now';
 import { entryPath } from '@cdui/host/entry';
+import { RUN_COOKIE_VARIABLE } from '@cdui/host/process-tree';
 import { StopWord } from '@cdui/run-host/client/stop-word';
-import { COOKIE_VARIABLE } from '../runner/child-environment';
 import { FRAMES_FD } from '../runner/control';
 import { capture } from './console';
 import { beNice, niceSetting } from './nice';
@@ -16,7 +16,7 @@ import { WATCHDOG_ENTRY } from './watchdog-data';
 function main(): void {
   beNice(niceSetting(process.env));
   const stop = new StopWord();
-  const workerData: WatchdogData = { stop: stop.buffer, cookie: process.env[COOKIE_VARIABLE] ?? '' };
+  const workerData: WatchdogData = { stop: stop.buffer, cookie: process.env[RUN_COOKIE_VARIABLE] ?? '' };
   const watchdog = new Worker(entryPath(WATCHDOG_ENTRY), { workerData });
   const child = new RunChild({
     pipe: (taken) => new PipeWriter(new Socket({ fd: FRAMES_FD, readable: false, writable: true }), taken),

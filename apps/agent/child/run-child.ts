@@ -1,8 +1,7 @@
-import { MachineFingerprint } from '@cdui/host';
+import { MachineFingerprint, peakRss } from '@cdui/host';
 import type { AssignFrame, RunHostMessage, StopReason } from '@cdui/protocol';
 import { CodedError, encodePipeFrame } from '@cdui/protocol';
 import { CatalogueLoader, FLOW_GRANT, hostSettings, loadProviders, RunHost, sleep } from '@cdui/run-host';
-import { peakRss } from '../host-parts';
 import { deviceEnvironment } from '../runner/child-environment';
 import type { DeviceView } from '../runner/device-view';
 import { deviceView } from '../runner/device-view';

@@ -1,10 +1,9 @@
 import { Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
-import { becomeSubreaper } from '../host-parts';
+import { becomeSubreaper, ProcessTree, refOf } from '@cdui/host/process-tree';
 import { CodedError } from '@cdui/protocol';
 import { StopWord } from '@cdui/run-host/client/stop-word';
 import { CONTROL_FD, ControlReader } from '../runner/control';
-import { killDescendants } from './kill-descendants';
 import type { FromWatchdog, ToWatchdog, WatchdogData } from './watchdog-data';
 
 /** A run whose agent is gone may stop by itself for so long; then it is ended. */
@@ -35,14 +34,19 @@ function main({ stop: buffer, cookie }: WatchdogData): void {
     setTimeout(() => void end(cookie), ALONE_MS);
   });
   port.on('message', ({ type }: ToWatchdog) => {
-    if (type === 'sweep') void killDescendants(cookie, KILL_MS).then(() => post({ type: 'swept' }));
+    if (type === 'sweep') void killDescendants(cookie).then(() => post({ type: 'swept' }));
   });
+}
+
+/** Kills whatever came of this process, but not itself. */
+async function killDescendants(cookie: string): Promise<void> {
+  await new ProcessTree(refOf(process.pid), cookie).kill(KILL_MS);
 }
 
 /** Nobody is there to be told anything: the end may be abrupt, but it must come. */
 async function end(cookie: string): Promise<void> {
   setTimeout(endGroup, KILL_MS);
-  await killDescendants(cookie, KILL_MS).finally(endGroup);
+  await killDescendants(cookie).finally(endGroup);
 }
 
 /** The process was started as the leader of a group of its own. */

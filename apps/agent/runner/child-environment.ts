@@ -1,3 +1,4 @@
+import { RUN_COOKIE_VARIABLE } from '@cdui/host/process-tree';
 import type { DeviceView } from './device-view';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -22,9 +23,6 @@ const REMOVED: ReadonlySet<string> = new Set([
   'ROCR_VISIBLE_DEVICES',
 ]);
 
-/** Marks every process of a run's tree: in `/proc` it shows what the process was started with. */
-export const COOKIE_VARIABLE = 'CODEFYUI_RUN_COOKIE';
-
 export interface ChildEnvironmentOptions {
   readonly cookie: string;
   readonly customNodes: string | null;
@@ -41,7 +39,7 @@ export function childEnvironment(agent: Environment, options: ChildEnvironmentOp
     ...Object.fromEntries(kept),
     ...(options.customNodes !== null && { CODEFYUI_CUSTOM_NODES_DIR: options.customNodes }),
     ...(options.presets !== null && { CODEFYUI_PRESETS_DIR: options.presets }),
-    [COOKIE_VARIABLE]: options.cookie,
+    [RUN_COOKIE_VARIABLE]: options.cookie,
   };
 }
 

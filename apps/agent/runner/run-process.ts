@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { OomWatch } from '@cdui/host';
 import type { AssignFrame, RunOutcome } from '@cdui/protocol';
 import { KILL_AFTER_TERMINATE_S } from '@cdui/protocol';
-import { OomWatch } from '../host-parts';
 import { removeCookie } from './cookie-file';
 import type { ProcessEnd } from './ending';
 import { madeOutcome, outcomeOfEnd, stoppedByAgent } from './ending';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { Readable } from 'node:stream';
 import { entryPath, processStart } from '@cdui/host';
-import { ProcessTree } from '../host-parts';
+import { ProcessTree, refOf } from '@cdui/host/process-tree';
 import type { Environment } from './child-environment';
 import { childEnvironment } from './child-environment';
 import type { ControlMessage } from './control';
@@ -59,7 +59,7 @@ export class StartedProcess {
     // It ended meanwhile; how, is told by `exited`.
     this.frames.on('error', () => undefined);
     this.control?.on('error', () => undefined);
-    this.tree = child.pid === undefined ? null : new ProcessTree(this.root(child.pid), cookie);
+    this.tree = child.pid === undefined ? null : new ProcessTree(refOf(child.pid), cookie);
   }
 
   get pid(): number | null {
@@ -85,10 +85,6 @@ export class StartedProcess {
     while (this.tree && (await this.tree.kill(KILL_ROUND_MS)).length > 0);
     this.control?.destroy();
   }
-
-  private root(pid: number): { readonly pid: number; readonly startTime: string } {
-    return { pid, startTime: processStart(pid) ?? '' };
-  }
 }
 
 /**
@@ -112,7 +108,12 @@ export function startProcess(folder: string, attempt: number | null, options: Pr
       stdio: ['ignore', log, log, 'pipe', 'pipe'],
     });
     const started = new StartedProcess(child, cookie);
-    recordProcess(folder, attempt, started);
+    try {
+      recordProcess(folder, attempt, started);
+    } catch (error) {
+      void started.kill();
+      throw error;
+    }
     return started;
   } finally {
     closeSync(log);

@@ -21,6 +21,11 @@ export class AgentPlace {
     return this.workplace.folders;
   }
 
+  /** Writes a custom node, by what its `execute` does. */
+  write(name: string, execute: string): void {
+    this.workplace.write(name, execute);
+  }
+
   launcher(options: Partial<LauncherOptions> = {}): ProcessLauncher {
     return new ProcessLauncher({
       agentFolder: this.folder,
@@ -72,7 +77,10 @@ export class AgentPlace {
 
   /** Resolves when the run has printed the text. */
   printed(text: string, runId = 'r1'): Promise<void> {
-    return seen(this.runFolder(runId), () => this.output(runId).includes(text));
+    return seen(this.runFolder(runId), () => {
+      const log = join(this.runFolder(runId), 'output.log');
+      return existsSync(log) && readFileSync(log, 'utf8').includes(text);
+    });
   }
 
   remove(): void {
