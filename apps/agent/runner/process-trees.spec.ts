@@ -111,7 +111,7 @@ describe('everything that a run started', () => {
       const killed = startAgent({ spare: 1, assignments: [] });
       const spare = place.runFolder('.spare-1');
       await seen(dirname(spare), () => existsSync(spare));
-      await seen(spare, () => readCookie(spare)?.pid !== null);
+      await seen(spare, () => typeof readCookie(spare)?.pid === 'number');
       const root = refOf(readCookie(spare)!.pid!);
       process.kill(root.pid, 'SIGSTOP');
       killed.kill('SIGKILL');
