@@ -723,12 +723,14 @@ export interface components {
       /** @description The file’s full path on the server. */
       path: string;
     };
-    SavedGraphDto: {
+    ListedGraphDto: {
       name: string;
       /** @description In the folder of graphs. */
       file: string;
       /** Format: date-time */
       modified: string;
+      /** @description Why it cannot be loaded, when it cannot. */
+      problem: string | null;
     };
     RenameBody: {
       from: string;
@@ -1450,7 +1452,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['SavedGraphDto'][];
+          'application/json': components['schemas']['ListedGraphDto'][];
+        };
+      };
+      /** @description It cannot be stored, or the server stops */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorDto'];
         };
       };
     };
@@ -1488,6 +1499,15 @@ export interface operations {
       };
       /** @description There is none */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorDto'];
+        };
+      };
+      /** @description It cannot be stored, or the server stops */
+      503: {
         headers: {
           [name: string]: unknown;
         };

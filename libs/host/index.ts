@@ -3,6 +3,7 @@ export * from './fingerprint';
 export * from './machine-id';
 export * from './make-folder';
 export * from './oom-watch';
+export * from './plain-file';
 export * from './process-start';
 export * from './program-version';
 export * from './single-instance';

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { readdir, readFile, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StepFacts } from '@cdui/protocol';
@@ -26,6 +27,8 @@ export interface OutputStoreOptions {
 }
 
 const STATISTICS_CACHE_BYTES = 8 * 1024 * 1024;
+/** A pipe in the file's place has no text at once, instead of being waited for. */
+const INDEX = { encoding: 'utf8', flag: constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) } as const;
 
 /**
  * Reads what runs recorded. The same functions answer on the server and on a worker. Nothing blocks for long: tensors are read in pieces, and only
@@ -114,7 +117,7 @@ export class OutputStore {
 
   private async index(runId: string): Promise<RunIndex> {
     const path = join(this.folder(runId), INDEX_FILE);
-    const text = isRunId(runId) ? await readFile(path, 'utf8').catch(absent) : null;
+    const text = isRunId(runId) ? await readFile(path, INDEX).catch(absent) : null;
     if (text === null) {
       throw new CodedError(
         'outputs_not_found',

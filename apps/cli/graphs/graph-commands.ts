@@ -20,10 +20,10 @@ export async function listGraphs(options: ServerChoice): Promise<number> {
   if (options.json) document(graphs);
   else if (graphs.length === 0) print(['No saved graphs: "cdui graphs save FILE" saves one.']);
   else {
-    const rows = graphs.map(({ name, file, modified }) => [
+    const rows = graphs.map(({ name, file, modified, problem }) => [
       cut(name, NAME),
       ago(modified, Date.now()),
-      printable(file),
+      problem === null ? printable(file) : `${printable(file)} (broken: ${printable(problem)})`,
     ]);
     print(table(['NAME', 'AGE', 'FILE'], rows));
   }

@@ -1,5 +1,7 @@
-import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openPlain } from '@cdui/host';
 
 /** A file of a log: the bytes from `offset` on, the first of them on this line (from 1). */
 export interface Segment {
@@ -19,6 +21,7 @@ export interface Piece {
 /** Shares of the whole: the beginning that stays, and one file of the end, of which the oldest go. */
 const HEAD_SHARE = 4;
 const TAIL_SHARE = 8;
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
 
 /**
  * The files of one run's console log: `<run id>.log` holds its beginning, `<run id>.log.<offset>.<line>` what came later. Beyond the bound the
@@ -67,7 +70,7 @@ export class ConsoleFile {
       cut = cutAt(piece.bytes, this.roomOf(segments), false);
     }
     const bytes = piece.bytes.subarray(0, cut);
-    const file = await open(segment.path, 'a');
+    const file = await openPlain(segment.path, APPEND);
     try {
       await file.appendFile(bytes);
     } finally {
@@ -97,12 +100,14 @@ export class ConsoleFile {
   }
 
   private async find(): Promise<Segment[]> {
-    const names = await readdir(this.folder).catch(() => [] as string[]);
+    const entries = await readdir(this.folder, { withFileTypes: true }).catch(() => []);
     const found: Segment[] = [];
-    for (const name of names) {
+    for (const entry of entries) {
+      const { name } = entry;
       const match =
         name.startsWith(`${this.runId}.log`) && /^(?:\.(\d+)\.(\d+))?$/.exec(name.slice(this.runId.length + 4));
-      if (!match) continue;
+      // A folder, a link or a pipe of that name is nothing that a run printed.
+      if (!match || !entry.isFile()) continue;
       const path = join(this.folder, name);
       found.push({ path, offset: Number(match[1] ?? 0), line: Number(match[2] ?? 1), size: await sizeOf(path) });
     }
@@ -132,7 +137,7 @@ export function lineEnds(bytes: Buffer): number {
 }
 
 async function sizeOf(path: string): Promise<number> {
-  const file = await open(path, 'r');
+  const file = await openPlain(path);
   try {
     return (await file.stat()).size;
   } finally {

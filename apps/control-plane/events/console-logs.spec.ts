@@ -1,4 +1,14 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -174,6 +184,24 @@ describe('console logs', () => {
     }
     await logs.flush();
     expect(readdirSync(join(folder, '..'))).toEqual([]);
+  });
+
+  it.each([
+    ['a folder', (path: string) => mkdirSync(path)],
+    ['a pipe', (path: string) => void execFileSync('mkfifo', [path])],
+    ['a link', (path: string) => symlinkSync('../outside', path)],
+    ['a link to itself', (path: string) => symlinkSync('r.log', path)],
+  ])('hold nothing where %s has their name', async (_what, make) => {
+    mkdirSync(folder);
+    writeFileSync(join(folder, '..', 'outside'), 'outside');
+    make(join(folder, 'r.log'));
+    const empty = { offset: 0, bytes: Buffer.alloc(0), size: 0 };
+    for (let i = 0; i < 6; i++) expect(await logs.read('r', 0, 10)).toEqual(empty);
+    expect(await logs.search('r', 'out', 5)).toEqual({ matches: [], truncated: false });
+    logs.append('r', 'lost');
+    await logs.close('r');
+    expect(readFileSync(join(folder, '..', 'outside'), 'utf8')).toBe('outside');
+    await logs.delete('r');
   });
 
   it('go on when the files cannot be written', async () => {

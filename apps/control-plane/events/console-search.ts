@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { openPlain } from '@cdui/host';
 import type { LogMatch } from '@cdui/protocol';
 import type { Segment } from './console-file';
 
@@ -42,7 +42,8 @@ async function* lines(segments: readonly Segment[]): AsyncGenerator<Line> {
       [offset, line] = [segment.offset, segment.line];
     }
     if (segment.size === 0) continue;
-    for await (const chunk of createReadStream(segment.path, { end: segment.size - 1 })) {
+    const file = await openPlain(segment.path);
+    for await (const chunk of file.createReadStream({ end: segment.size - 1 })) {
       let bytes = rest.length > 0 ? Buffer.concat([rest, chunk as Buffer]) : (chunk as Buffer);
       for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10)) {
         yield { offset, line, bytes: bytes.subarray(0, end) };

@@ -1,5 +1,5 @@
-import { open } from 'node:fs/promises';
 import type { Clock } from '@cdui/execution';
+import { openPlain } from '@cdui/host';
 import { ConsoleFile, type Piece, type Segment, lineEnds } from './console-file';
 import { ConsoleLogs, type LogPart } from './console-logs';
 import { searchSegments } from './console-search';
@@ -177,7 +177,7 @@ function endOf(segments: readonly Segment[]): number {
 
 /** Null when the file was dropped in the meantime. */
 async function readBytes({ path, offset }: Segment, from: number, length: number): Promise<Buffer | null> {
-  const file = await open(path, 'r').catch(() => null);
+  const file = await openPlain(path).catch(() => null);
   if (!file) return null;
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, from - offset);

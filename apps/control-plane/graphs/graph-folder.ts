@@ -1,74 +1,65 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import type { BigIntStats } from 'node:fs';
+import { link, lstat, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
-import { makeFolder, systemWords } from '@cdui/host';
+import { makeFolder, readPlain, systemWords } from '@cdui/host';
 import { CodedError } from '@cdui/protocol';
 import { SETTINGS, type Settings } from '../config/settings';
 import { graphFileName } from './graph-names';
-
-/** A saved graph, as lists show it. */
-export interface SavedGraph {
-  readonly name: string;
-  readonly file: string;
-  readonly modified: string;
-}
-
-/** Enough of a file to find the name that saved graphs begin with. */
-const HEAD_BYTES = 1024;
+import { graphIn, NamedFiles, type SavedGraph } from './named-files';
 
 /** The folder of saved graphs. Every write makes a whole file durable before it takes the place of another. */
 @Injectable()
 export class GraphFolder {
-  constructor(@Inject(SETTINGS) private readonly settings: Settings) {}
+  private readonly files: NamedFiles;
 
-  async list(): Promise<readonly SavedGraph[]> {
-    const entries = await readdir(this.folder, { withFileTypes: true }).catch(none);
-    const files = entries.filter(
-      (entry) => entry.isFile() && entry.name.endsWith('.json') && !entry.name.startsWith('.'),
-    );
-    const graphs = await Promise.all(files.map(({ name }) => this.describe(name)));
-    return graphs.filter((graph) => graph !== null).sort((a, b) => (a.name < b.name ? -1 : 1));
+  constructor(@Inject(SETTINGS) private readonly settings: Settings) {
+    this.files = new NamedFiles(settings.graphsDir);
   }
 
-  /** @throws CodedError `graph_not_found`, `invalid_name`, `unsupported_graph` when the file holds something else */
+  /** @throws CodedError `storage_failed` */
+  list(): Promise<readonly SavedGraph[]> {
+    return this.files.list();
+  }
+
+  /** @throws CodedError `graph_not_found`, `invalid_name`, `unsupported_graph` when the file holds something else, `storage_failed` */
   async load(name: string): Promise<Readonly<Record<string, unknown>>> {
-    const text = await readFile(this.pathOf(name), 'utf8').catch((error: unknown) => {
-      throw missing(error) ? notFound(name) : error;
-    });
-    const graph = parsed(text);
-    if (graph !== null) return graph;
-    throw new CodedError('unsupported_graph', `The file of graph "${name}" holds no JSON object`, { name });
+    return this.read(name, await this.fileOf(name));
   }
 
   /** @throws CodedError `graph_exists` unless an existing one may be overwritten; `invalid_name`, `storage_failed` */
   async save(name: string, graph: Readonly<Record<string, unknown>>, overwrite: boolean): Promise<SavedGraph> {
-    const file = graphFileName(name);
-    // The name comes first, where lists find it.
+    // A graph that got its file in another way keeps it.
+    const file = (await this.files.find(name)) ?? graphFileName(name);
+    // The name comes first, where people find it.
     const { name: _, ...rest } = graph;
     const text = `${JSON.stringify({ name: name.trim(), ...rest }, null, 2)}\n`;
     await this.storing(async () => {
       await makeFolder(this.folder);
       await this.replace(file, text, overwrite, name);
     });
-    return { name: name.trim(), file, modified: new Date().toISOString() };
+    return { name: name.trim(), file, modified: new Date().toISOString(), problem: null };
   }
 
-  /** @throws CodedError `graph_not_found`, `graph_exists`, `invalid_name` */
+  /** @throws CodedError `graph_not_found`, `graph_exists`, `invalid_name`, `unsupported_graph`, `storage_failed` */
   async rename(from: string, to: string, overwrite: boolean): Promise<SavedGraph> {
-    const [source, target] = [graphFileName(from), graphFileName(to)];
-    const graph = await this.load(from);
+    const source = await this.fileOf(from);
+    const target = (await this.files.find(to)) ?? graphFileName(to);
+    const graph = await this.read(from, source);
     const saved = await this.save(to, graph, overwrite || source === target);
     // Both names lead to the graph for a moment; neither ever leads to nothing.
-    if (source !== target) await this.storing(() => rm(join(this.folder, source), { force: true }));
+    await this.storing(async () => {
+      if (!(await this.isSame(source, saved.file))) await rm(join(this.folder, source), { force: true });
+    });
     return saved;
   }
 
-  /** @throws CodedError `graph_not_found`, `invalid_name` */
+  /** @throws CodedError `graph_not_found`, `invalid_name`, `storage_failed` */
   async delete(name: string): Promise<void> {
-    const path = this.pathOf(name);
+    const file = await this.fileOf(name);
     await this.storing(() =>
-      rm(path).catch((error: unknown) => {
+      rm(join(this.folder, file)).catch((error: unknown) => {
         throw missing(error) ? notFound(name) : error;
       }),
     );
@@ -78,19 +69,36 @@ export class GraphFolder {
     return this.settings.graphsDir;
   }
 
-  private pathOf(name: string): string {
-    return join(this.folder, graphFileName(name));
+  /** @throws CodedError `graph_not_found` */
+  private async fileOf(name: string): Promise<string> {
+    const file = await this.files.find(name);
+    if (file !== null) return file;
+    const path = join(this.folder, graphFileName(name));
+    const there = await lstat(path).catch(() => null);
+    throw notFound(name, there ? `${path} is no plain file but a folder, a link, a pipe or a device` : undefined);
   }
 
-  private async describe(file: string): Promise<SavedGraph | null> {
-    const path = join(this.folder, file);
-    try {
-      const [{ mtime }, head] = await Promise.all([stat(path), headOf(path)]);
-      return { name: nameIn(head) ?? file.slice(0, -'.json'.length), file, modified: mtime.toISOString() };
-    } catch (error) {
-      if (missing(error)) return null;
-      throw error;
-    }
+  private async read(name: string, file: string): Promise<Readonly<Record<string, unknown>>> {
+    const text = await readPlain(join(this.folder, file)).catch((error: unknown) => {
+      if (missing(error)) throw notFound(name);
+      if (error instanceof CodedError) throw notFound(name, error.message);
+      throw this.failed(error, 'read');
+    });
+    const graph = graphIn(text);
+    if (graph !== null) return graph;
+    throw new CodedError('unsupported_graph', `The file of graph "${name}" (${file}) holds no JSON object`, {
+      name,
+      file,
+    });
+  }
+
+  /** Where case does not count, two names may be one file. */
+  private async isSame(one: string, other: string): Promise<boolean> {
+    if (one === other) return true;
+    const stats = (file: string): Promise<BigIntStats | null> =>
+      lstat(join(this.folder, file), { bigint: true }).catch(() => null);
+    const [a, b] = [await stats(one), await stats(other)];
+    return a !== null && b !== null && a.ino === b.ino && a.dev === b.dev;
   }
 
   private async replace(file: string, text: string, overwrite: boolean, name: string): Promise<void> {
@@ -116,18 +124,14 @@ export class GraphFolder {
     try {
       await work();
     } catch (error) {
-      if (error instanceof CodedError) throw error;
-      const reason = (error as NodeJS.ErrnoException).code ?? String(error);
-      throw new CodedError(
-        'storage_failed',
-        `The folder of graphs ${this.folder} cannot be written: ${systemWords(reason)}`,
-        {
-          folder: this.folder,
-          error: reason,
-        },
-        { cause: error },
-      );
+      throw error instanceof CodedError ? error : this.failed(error, 'written');
     }
+  }
+
+  private failed(error: unknown, how: 'read' | 'written'): CodedError {
+    const reason = (error as NodeJS.ErrnoException).code ?? String(error);
+    const message = `The folder of graphs ${this.folder} cannot be ${how}: ${systemWords(reason)}`;
+    return new CodedError('storage_failed', message, { folder: this.folder, error: reason }, { cause: error });
   }
 }
 
@@ -138,7 +142,7 @@ async function linkNew(draft: string, path: string, name: string, file: string):
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     // Then the other graph may have another name altogether.
-    const shared = file === `${name.trim()}.json` ? '' : ' (in files, all but A-Z, a-z, 0-9, _ and - becomes _)';
+    const shared = file === `${name.trim()}.json` ? '' : ' (in files, all but letters, digits, _ and - becomes _)';
     const message = `There is a graph in ${file}${shared} already: choose another name, or overwrite it`;
     throw new CodedError('graph_exists', message, { name, file });
   }
@@ -155,49 +159,10 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function headOf(path: string): Promise<string> {
-  const handle = await open(path, 'r');
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await handle.close();
-  }
-}
-
-/** The name that a saved graph begins with; other files of the folder are named by their file. */
-function nameIn(head: string): string | null {
-  const text = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(head)?.[1];
-  if (text === undefined) return null;
-  try {
-    return JSON.parse(text) as string;
-  } catch {
-    return null;
-  }
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
-  } catch {
-    return null;
-  }
-}
-
-function notFound(name: string): CodedError {
-  return new CodedError('graph_not_found', `There is no graph "${name}": GET /api/graph/list lists all of them`, {
-    name,
-  });
+function notFound(name: string, why = 'the list of graphs has them all'): CodedError {
+  return new CodedError('graph_not_found', `There is no graph "${name}": ${why}`, { name });
 }
 
 function missing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT';
-}
-
-function none(error: unknown): never[] {
-  if (missing(error)) return [];
-  throw error;
 }

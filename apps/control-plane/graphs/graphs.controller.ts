@@ -5,18 +5,19 @@ import type { ValidationResult } from '@cdui/protocol';
 import { SETTINGS, type Settings } from '../config/settings';
 import { CONFLICT, NO_STORAGE, NOT_FOUND, REFUSED, Refuses, SHAPE } from '../openapi/errors.dto';
 import { NameParam } from '../openapi/params';
-import { GraphFolder, type SavedGraph } from './graph-folder';
+import { GraphFolder } from './graph-folder';
 import { graphRequest, renameRequest } from './graph-requests';
 import {
   GraphBody,
   GraphDeletedDto,
+  ListedGraphDto,
   RenameBody,
   SaveBody,
-  SavedGraphDto,
   SaveResultDto,
   ValidationDto,
 } from './graphs.dto';
 import { GraphsService } from './graphs.service';
+import type { SavedGraph } from './named-files';
 
 @ApiTags('graphs')
 @Controller('graph')
@@ -55,7 +56,8 @@ export class GraphsController {
 
   @Get('list')
   @ApiOperation({ summary: 'The saved graphs' })
-  @ApiOkResponse({ type: [SavedGraphDto] })
+  @ApiOkResponse({ type: [ListedGraphDto] })
+  @Refuses(NO_STORAGE)
   list(): Promise<readonly SavedGraph[]> {
     return this.folder.list();
   }
@@ -64,7 +66,7 @@ export class GraphsController {
   @ApiOperation({ summary: 'One saved graph' })
   @NameParam('The graph’s name.')
   @ApiOkResponse({ schema: { type: 'object', additionalProperties: true } })
-  @Refuses(REFUSED, NOT_FOUND)
+  @Refuses(REFUSED, NOT_FOUND, NO_STORAGE)
   load(@Param('name') name: string): Promise<unknown> {
     return this.folder.load(name);
   }
@@ -89,7 +91,7 @@ export class GraphsController {
     return { name, deleted: true };
   }
 
-  private saved(graph: SavedGraph): SaveResultDto {
+  private saved({ problem: _, ...graph }: SavedGraph): SaveResultDto {
     return { ...graph, message: `Saved as ${graph.file}`, path: join(this.settings.graphsDir, graph.file) };
   }
 }

@@ -67,6 +67,11 @@ export class SavedGraphDto {
   modified!: string;
 }
 
+export class ListedGraphDto extends SavedGraphDto {
+  @NullableText('Why it cannot be loaded, when it cannot.')
+  problem!: string | null;
+}
+
 export class SaveResultDto extends SavedGraphDto {
   @ApiProperty()
   message!: string;

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { CodedError, type ValidationResult } from '@cdui/protocol';
 import { CatalogClient } from '../catalog-thread/catalog.client';
-import { GraphFolder, type SavedGraph } from './graph-folder';
+import { GraphFolder } from './graph-folder';
 import type { GraphRequest, RenameRequest } from './graph-requests';
+import type { SavedGraph } from './named-files';
 
 /** Saved graphs: whole, durable, and without secrets. */
 @Injectable()

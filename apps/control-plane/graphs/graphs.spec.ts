@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type Answer, TestServer } from '../testing/test-server';
 
@@ -35,8 +45,8 @@ describe('saved graphs', () => {
       status: 200,
       json: {
         name: 'First try ä',
-        file: 'First_try__.json',
-        path: join(server.folder, 'data/graphs/First_try__.json'),
+        file: 'First_try_ä.json',
+        path: join(server.folder, 'data/graphs/First_try_ä.json'),
       },
     });
     expect((await server.get(`/api/graph/load/${encodeURIComponent('First try ä')}`)).json).toEqual({
@@ -44,18 +54,37 @@ describe('saved graphs', () => {
       name: 'First try ä',
     });
     expect((await server.get('/api/graph/list')).json).toEqual([
-      { name: 'First try ä', file: 'First_try__.json', modified: expect.stringMatching(/Z$/) as string },
+      {
+        name: 'First try ä',
+        file: 'First_try_ä.json',
+        modified: expect.stringMatching(/Z$/) as string,
+        problem: null,
+      },
     ]);
   });
 
   it('explain themselves when another name has the same file', async () => {
-    await server.post('/api/graph/save', { graph, name: '日本' });
-    const { status, json } = await server.post('/api/graph/save', { graph, name: '中国' });
+    await server.post('/api/graph/save', { graph, name: '日本 ?' });
+    const { status, json } = await server.post('/api/graph/save', { graph, name: '日本 !' });
     expect([status, (json as { detail: { message: string } }).detail.message]).toEqual([
       409,
-      'There is a graph in __.json (in files, all but A-Z, a-z, 0-9, _ and - becomes _) already: choose another name, or overwrite it',
+      'There is a graph in 日本__.json (in files, all but letters, digits, _ and - becomes _) already: choose another name, or overwrite it',
     ]);
-    await server.send('DELETE', `/api/graph/${encodeURIComponent('日本')}`);
+    await server.send('DELETE', `/api/graph/${encodeURIComponent('日本 ?')}`);
+  });
+
+  it('keep the letters of every script apart', async () => {
+    const names = ['日本語', '中国語', 'मराठी', 'Ελληνικά', '𠮷'.repeat(128), `${'𠮷'.repeat(127)}野`];
+    for (const name of names) {
+      expect([name, (await server.post('/api/graph/save', { graph, name })).status]).toEqual([name, 200]);
+    }
+    for (const name of names) {
+      const path = `/api/graph/load/${encodeURIComponent(name)}`;
+      expect((await server.get(path)).json).toMatchObject({ name });
+      await server.send('DELETE', `/api/graph/${encodeURIComponent(name)}`);
+    }
+    const tooLong = await server.post('/api/graph/save', { graph, name: '𠮷'.repeat(129) });
+    expect([tooLong.status, codeOf(tooLong)]).toEqual([400, 'invalid_name']);
   });
 
   it('may be sent as the whole body, with their own name', async () => {
@@ -101,14 +130,15 @@ describe('saved graphs', () => {
     expect([gone.status, codeOf(gone)]).toEqual([404, 'graph_not_found']);
   });
 
-  it.each(['../x', '..', '.', 'a/b', 'a\\b', 'a\0b', '', '  ', 'x'.repeat(129)])(
+  it.each(['../x', '..', '.', 'a/b', 'a\\b', 'a\0b', '\ud800', 'a\udc00b', '', '  ', 'x'.repeat(129)])(
     'cannot be called %j',
     async (name) => {
       const saved = await server.post('/api/graph/save', { graph, name });
       expect([saved.status, codeOf(saved)]).toEqual([400, 'invalid_name']);
       const renamed = await server.post('/api/graph/rename', { from: name, to: 'x' });
       expect(renamed.status).toBe(400);
-      if (name !== '') {
+      // Halves of a character cannot be in an address.
+      if (name !== '' && !/\p{Cs}/u.test(name)) {
         expect((await server.get(`/api/graph/load/${encodeURIComponent(name)}`)).status).toBe(400);
         expect((await server.send('DELETE', `/api/graph/${encodeURIComponent(name)}`)).status).toBe(400);
       }
@@ -130,6 +160,94 @@ describe('saved graphs', () => {
     expect((answer.json as { detail: { loc: string[] }[] }).detail[0]!.loc).toEqual(
       ['body', ...field.split('.')].filter((part) => part !== ''),
     );
+  });
+});
+
+describe('a folder of graphs into which people put things by hand', () => {
+  const folder = (): string => join(server.folder, 'data/graphs');
+  const load = (name: string): Promise<Answer> => server.get(`/api/graph/load/${encodeURIComponent(name)}`);
+  const list = async (): Promise<readonly { name: string; file: string; problem: string | null }[]> =>
+    (await server.get('/api/graph/list')).json as { name: string; file: string; problem: string | null }[];
+  beforeEach(() => {
+    rmSync(folder(), { recursive: true, force: true });
+    mkdirSync(folder(), { recursive: true });
+  });
+  const put = (file: string, content: unknown): void =>
+    writeFileSync(join(folder(), file), typeof content === 'string' ? content : JSON.stringify(content));
+
+  it('lists every file under a name that leads to it, and to it alone', async () => {
+    put('with space.json', { nodes: [], edges: [] });
+    put('dots.and.more.json', { nodes: [], edges: [] });
+    // As it was called before names kept their letters.
+    put('First_try__.json', { name: 'First try ä', nodes: [] });
+    put('other.json', { nodes: [], edges: [], name: 'Mine' });
+    put('taken.json', { name: 'Taken', nodes: [] });
+    put('Taken.json', { name: 'taken', nodes: [] });
+    put('path.json', { name: '../../etc/passwd', nodes: [] });
+    copyFileSync(join(folder(), 'other.json'), join(folder(), 'other (copy).json'));
+    put('broken.json', '{"name": "cut off');
+    const graphs = await list();
+    expect(graphs.map(({ file }) => file).sort()).toEqual(readdirSync(folder()).sort());
+    expect(new Set(graphs.map(({ name }) => name)).size).toBe(graphs.length);
+    expect(graphs.filter(({ problem }) => problem !== null)).toMatchObject([
+      { name: 'broken', file: 'broken.json', problem: 'It holds no JSON object' },
+    ]);
+    for (const { name, file, problem } of graphs) {
+      const loaded = await load(name);
+      expect([name, loaded.status]).toEqual([name, problem === null ? 200 : 400]);
+      if (problem === null) expect(loaded.json).toEqual(JSON.parse(readFileSync(join(folder(), file), 'utf8')));
+    }
+    expect((await server.post('/api/graph/rename', { from: 'with space', to: 'without' })).status).toBe(200);
+    expect(existsSync(join(folder(), 'with space.json'))).toBe(false);
+    for (const { name } of await list()) {
+      expect([name, (await server.send('DELETE', `/api/graph/${encodeURIComponent(name)}`)).status]).toEqual([
+        name,
+        200,
+      ]);
+    }
+    expect(readdirSync(folder())).toEqual([]);
+  });
+
+  it('keeps the file of a graph that is saved again, whatever it is called', async () => {
+    put('First_try__.json', { name: 'First try ä', nodes: [] });
+    expect((await server.post('/api/graph/save', { graph, name: 'First try ä' })).status).toBe(409);
+    const saved = await server.post('/api/graph/save', { graph, name: 'First try ä', overwrite: true });
+    expect(saved).toMatchObject({ status: 200, json: { file: 'First_try__.json' } });
+    expect(readdirSync(folder())).toEqual(['First_try__.json']);
+  });
+
+  it.each([
+    ['a folder', (path: string) => mkdirSync(path)],
+    ['a pipe', (path: string) => void execFileSync('mkfifo', [path])],
+    ['a link to a file outside', (path: string) => symlinkSync(join(server.folder, 'outside.graph.json'), path)],
+    ['a link to itself', (path: string) => symlinkSync('odd.json', path)],
+    ['a link to nothing', (path: string) => symlinkSync('nothing.json', path)],
+  ])('does not take %s for a graph', async (_what, make) => {
+    make(join(folder(), 'odd.json'));
+    put('ö.json', graph);
+    expect(await list()).toMatchObject([{ file: 'ö.json' }]);
+    const answers = [
+      // More of them than there are threads that read files.
+      ...Array.from({ length: 6 }, () => load('odd')),
+      server.post('/api/graph/rename', { from: 'odd', to: 'even' }),
+      server.send('DELETE', '/api/graph/odd'),
+    ];
+    for (const answer of await Promise.all(answers)) {
+      expect([answer.status, codeOf(answer)]).toEqual([404, 'graph_not_found']);
+      expect(answer.text).toContain('no plain file');
+    }
+    expect(readdirSync(folder())).toContain('odd.json');
+    const saved = await server.post('/api/graph/save', { graph, name: 'odd' });
+    expect([saved.status, codeOf(saved)]).toEqual([409, 'graph_exists']);
+  });
+
+  it('says so when the folder is none', async () => {
+    rmSync(folder(), { recursive: true });
+    writeFileSync(folder(), '');
+    for (const answer of [await server.get('/api/graph/list'), await load('x')]) {
+      expect([answer.status, codeOf(answer)]).toEqual([503, 'storage_failed']);
+    }
+    rmSync(folder());
   });
 });
 

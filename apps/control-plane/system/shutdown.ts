@@ -1,10 +1,13 @@
 import { type INestApplication, Logger } from '@nestjs/common';
+import { endNow } from '@cdui/host/end-now';
 import { Boot } from './boot';
 import { flushLog } from './logging.module';
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /** Longer than runs get to stop and requests to be answered: what is not over by then hangs. */
 const PATIENCE_MS = 15_000;
+/** Loading what ends the process needs a thread that reads files. */
+const KILL_MS = 1_000;
 
 export interface Stopping {
   readonly app: INestApplication;
@@ -12,6 +15,8 @@ export interface Stopping {
   readonly unfinished: () => number;
   /** Files that tell others of this server; removed last. */
   readonly removeFiles: () => void;
+  /** How long closing may take, in milliseconds. */
+  readonly patienceMs?: number;
 }
 
 /**
@@ -36,8 +41,15 @@ export function stopOnSignals(stopping: Stopping): void {
 }
 
 /** Never returns: the process ends. */
-async function stopServer({ app, unfinished, removeFiles }: Stopping, cause: string, planned: number): Promise<void> {
-  const late = setTimeout(() => end(1, () => 1, removeFiles), PATIENCE_MS);
+async function stopServer(stopping: Stopping, cause: string, planned: number): Promise<void> {
+  const { app, unfinished, removeFiles, patienceMs = PATIENCE_MS } = stopping;
+  const late = setTimeout(() => {
+    process.stderr.write(
+      `The server was not closed within ${patienceMs / 1000} s after ${cause}: something that it waits for hangs, such as a file of a folder that does not ` +
+        'answer. It is ended as it is; what it has acknowledged is stored\n',
+    );
+    end(1, removeFiles);
+  }, patienceMs);
   let status = planned;
   try {
     app.get(Boot).stopping = true;
@@ -47,16 +59,20 @@ async function stopServer({ app, unfinished, removeFiles }: Stopping, cause: str
     process.stderr.write(`The server did not stop in order after ${cause}: ${String(error)}\n`);
   }
   clearTimeout(late);
-  end(status, unfinished, removeFiles);
+  // A thread that computes natively must not be ended with the process: that aborts it with a core dump. The database is closed by now.
+  if (unfinished() > 0) end('killed', removeFiles);
+  else end(status, removeFiles);
 }
 
 /**
- * A thread that computes natively must not be ended with the process: that aborts it with a core dump. The database is closed by now, so that the
- * process can be ended from outside instead.
+ * At once, for an orderly end waits for every thread of the pool, and one that hangs in a call of the system would keep the process for ever. Where
+ * that is not possible the process is ended from outside.
  */
-function end(status: number, unfinished: () => number, removeFiles: () => void): void {
+function end(status: number | 'killed', removeFiles: () => void): void {
   removeFiles();
   flushLog();
-  if (unfinished() > 0) process.kill(process.pid, 'SIGKILL');
-  process.exit(status);
+  const kill = (): void => void process.kill(process.pid, 'SIGKILL');
+  if (status === 'killed') return kill();
+  setTimeout(kill, KILL_MS);
+  void endNow(status);
 }

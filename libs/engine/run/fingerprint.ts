@@ -16,7 +16,10 @@ export interface FileFingerprint {
 
 export async function fingerprint(path: string): Promise<FileFingerprint | null> {
   try {
-    const { size, mtimeMs } = await stat(path);
+    const found = await stat(path);
+    // A pipe would be waited for.
+    if (!found.isFile()) return null;
+    const { size, mtimeMs } = found;
     return { path, size, modified: mtimeMs, sha256: size <= HASHED_BYTES ? await sha256File(path) : null };
   } catch {
     return null;

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NodeContext } from '@cdui/node-sdk';
@@ -119,6 +120,21 @@ describe('CustomNodeFolder', () => {
       'helped.js': [expect.stringMatching(/_broken\.ts: Unexpected token \(4:10\)/), undefined],
       'absent.js': [expect.stringContaining('not-there'), 1],
     });
+  });
+
+  it('does not wait for a pipe, nor for a device', async () => {
+    write('good.js', `module.exports = () => ${double('Good')};`);
+    write('helped.js', "require('./_pipe');");
+    for (const name of ['pipe.js', '_pipe.js', 'other.ts']) execFileSync('mkfifo', [join(folder, name)]);
+    symlinkSync('/dev/zero', join(folder, 'endless.js'));
+    const snapshot = open().snapshot();
+    await expect(run(snapshot, 'Good', 4)).resolves.toBe(8);
+    expect(snapshot.problems.map(({ file, message }) => [file, message.includes('it is no file')])).toEqual([
+      ['endless.js', true],
+      ['helped.js', true],
+      ['other.ts', true],
+      ['pipe.js', true],
+    ]);
   });
 
   it('refuses names that are taken or reserved, and keeps the other nodes of the file', () => {

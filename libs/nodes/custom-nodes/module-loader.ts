@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join, resolve } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type * as Sucrase from 'sucrase';
+import { readText } from '../read-text';
 
 /** File extensions of custom node modules, and the order in which an import without extension tries them. */
 export const MODULE_EXTENSIONS = ['.js', '.cjs', '.mjs', '.ts'] as const;
@@ -68,7 +69,7 @@ function commonJs(file: string): string {
   const { transform } = requireHere('sucrase') as typeof Sucrase;
   const transforms: Sucrase.Transform[] = extname(file) === '.ts' ? ['typescript', 'imports'] : ['imports'];
   // Keeps every line where it is, so that error positions need no source map. A dynamic import becomes a require as well.
-  return transform(readFileSync(file, 'utf8'), { transforms, filePath: file }).code;
+  return transform(readText(file), { transforms, filePath: file }).code;
 }
 
 function resolveRelative(folder: string, id: string): string | null {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { gunzip } from 'node:zlib';
@@ -173,7 +173,11 @@ function packageFolder(name: string): string | null {
 }
 
 function existing(file: string): string | null {
-  return [file, `${file}.gz`].find((candidate) => existsSync(candidate)) ?? null;
+  return [file, `${file}.gz`].find((candidate) => isFile(candidate)) ?? null;
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 async function readBytes(file: string): Promise<Uint8Array> {

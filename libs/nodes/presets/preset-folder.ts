@@ -1,13 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PresetDefinition } from '@cdui/protocol';
+import { readText } from '../read-text';
 
 /** Presets of a folder's `*.json` files in the order of their names. A missing folder is an empty one; a bad file is reported and left out. */
 export function loadPresetFolder(folder: string, warn: (text: string) => void): readonly PresetDefinition[] {
   const presets: PresetDefinition[] = [];
   for (const file of presetFiles(folder)) {
     try {
-      const preset: unknown = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+      const preset: unknown = JSON.parse(readText(join(folder, file)));
       const problem = problemOf(preset);
       if (problem === null) presets.push(preset as PresetDefinition);
       else warn(`Preset file ${file} is left out: ${problem}`);

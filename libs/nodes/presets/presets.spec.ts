@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,6 +98,7 @@ describe('loadPresetFolder', () => {
       writeFileSync(join(folder, 'd_part.json'), JSON.stringify({ ...good, edges: [{ source: 'a' }] }));
       writeFileSync(join(folder, 'e_name.json'), JSON.stringify({ ...good, preset_name: '' }));
       writeFileSync(join(folder, 'f_nodes.json'), JSON.stringify({ ...good, nodes: {} }));
+      execFileSync('mkfifo', [join(folder, 'g_pipe.json')]);
       writeFileSync(join(folder, 'readme.txt'), 'text');
       const warnings: string[] = [];
       expect(loadPresetFolder(folder, (text) => warnings.push(text))).toEqual([good]);
@@ -106,6 +108,7 @@ describe('loadPresetFolder', () => {
         expect.stringMatching(/d_part\.json .*each item of "edges" needs the text "sourceHandle"/),
         expect.stringMatching(/e_name\.json .*"preset_name" must be a text/),
         expect.stringMatching(/f_nodes\.json .*"nodes" must be a list/),
+        expect.stringMatching(/g_pipe\.json .*it is no file/),
       ]);
     } finally {
       rmSync(folder, { recursive: true });

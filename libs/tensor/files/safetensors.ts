@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CodedError } from '@cdui/protocol';
 import type { DType, HostTensor } from '../runtime';
@@ -154,7 +154,8 @@ function syncFolder(folder: string): void {
 function openFile(path: string): number {
   let file: number;
   try {
-    file = openSync(path, 'r');
+    // A named pipe would be waited for.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     throw new CodedError(
       'file_unreadable',
