@@ -78,7 +78,7 @@ export const ROOMS = {
   'apps/agent/core': { values: ['protocol'], pure: true, within: 'apps/agent' },
   'apps/agent/child': { values: ['protocol', 'host', 'storage', 'run-host'], packages: 'any', within: 'apps/agent' },
   'apps/agent/catalog-helper': {
-    values: ['protocol', 'host', 'storage', 'nodes', 'node-sdk'],
+    values: ['protocol', 'host', 'storage', 'nodes', 'node-sdk', 'run-host'],
     packages: 'any',
     within: 'apps/agent',
   },

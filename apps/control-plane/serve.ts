@@ -15,7 +15,6 @@ export async function serve(settings: Settings, lock: Lock, catalogThread: Worke
   const app = await createApp(settings, catalogThread);
   stopOnSignals({
     app,
-    tell: () => lock.leave(),
     unfinished: () => app.get(RunsLifetime).unfinished,
     removeFiles: () => removeServerFiles(userDataDir),
   });

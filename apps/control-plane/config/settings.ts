@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { CodedError } from '@cdui/protocol';
-import { SettingsReader } from './settings-reader';
+import { SettingsReader } from '@cdui/host/settings-reader';
 
 /** Settings of the control plane, read once at start from `CODEFYUI_*` variables. Folders are absolute; sizes are bytes unless they say otherwise. */
 export interface Settings {
