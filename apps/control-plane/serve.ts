@@ -15,6 +15,7 @@ export async function serve(settings: Settings, lock: Lock, catalogThread: Worke
   const app = await createApp(settings, catalogThread);
   stopOnSignals({
     app,
+    tell: () => lock.leave(),
     unfinished: () => app.get(RunsLifetime).unfinished,
     removeFiles: () => removeServerFiles(userDataDir),
   });

@@ -85,7 +85,12 @@ export class Witness {
     const expected = isTerminal(status) ? 1 : 0;
     if (ends.length !== expected) this.blame(`${id}: it is ${status} and has ${ends.length} last events`);
     if (expected > 0 && types.at(-1) !== ends[0]) this.blame(`${id}: ${types.at(-1)} comes after ${ends[0]}`);
-    if (types.filter((type) => type === 'execution_start').length > 1) this.blame(`${id}: it starts twice`);
+    const starts = types.filter((type) => type === 'execution_start').length;
+    if (starts > 1) this.blame(`${id}: it starts ${starts} times`);
+    const said = events.findIndex(({ payload }) => payload.includes('"said"'));
+    if (said >= 0 && !types.slice(0, said).includes('execution_start'))
+      this.blame(`${id}: it reports before it starts`);
+    if (status === 'succeeded' && starts === 0) this.blame(`${id}: it is succeeded and never started`);
     this.lookAtReports(row, events, agents);
     const isBack = row.workerId !== null && server.registry.get(row.workerId)?.online === true;
     if (status === 'disconnected' && isBack && now - this.troubledAt > SLACK_MS) {

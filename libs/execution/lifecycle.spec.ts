@@ -84,7 +84,7 @@ const TABLE: { readonly [S in keyof typeof STATES]: Cells } = {
   'here, not begun': {
     row_lost: GONE_RUNNING,
     restarted: 'ended interrupted: end running as interrupted (execution_stopped)',
-    started: 'running, started: record_start',
+    started: 'running, started',
     finished: SUCCEEDED_HERE,
     executor_error: FAILED_HERE,
     storage_failed: BROKEN_HERE,
@@ -109,7 +109,7 @@ const TABLE: { readonly [S in keyof typeof STATES]: Cells } = {
   },
   'away, not begun': {
     row_lost: GONE_RUNNING,
-    started: 'running, started: record_start',
+    started: 'running, started',
     finished: SUCCEEDED_AWAY,
     executor_error: FAILED_AWAY,
     storage_failed: BROKEN_AWAY,
@@ -122,7 +122,7 @@ const TABLE: { readonly [S in keyof typeof STATES]: Cells } = {
   },
   'away, not begun, stopping': {
     row_lost: GONE_RUNNING,
-    started: 'running, started, stop user: record_start',
+    started: 'running, started, stop user',
     finished: SUCCEEDED_AWAY,
     executor_error: FAILED_AWAY,
     storage_failed: BROKEN_AWAY,

@@ -67,8 +67,6 @@ export type RunEffect =
   | { readonly do: 'commit_running' }
   | { readonly do: 'execute' }
   | { readonly do: 'adopt' }
-  /** Store `execution_start`. */
-  | { readonly do: 'record_start' }
   /** Ask the executor to stop. */
   | { readonly do: 'abort'; readonly reason: StopReason }
   /** Make the row of a run that was started say this. */
@@ -176,7 +174,7 @@ function whileStarting(state: In<'starting'>, input: RunInput): Step {
 function whileRunning(state: In<'running'>, input: RunInput): Step {
   switch (input.type) {
     case 'started':
-      return state.started ? stay(state) : go({ ...state, started: true }, { do: 'record_start' });
+      return go({ ...state, started: true });
     case 'finished':
       return ended(rowOf(state), endOf(input.outcome, state.stop));
     case 'executor_error':

@@ -89,10 +89,17 @@ describe('acquireLock', () => {
     expect(await lockHolder(file)).toBeNull();
     const lock = await acquireLock(file);
     expect(await acquireLock(file)).toBeNull();
-    expect(await lockHolder(file)).toEqual({ pid: process.pid, started: processStart(process.pid), url: null });
+    expect(await lockHolder(file)).toEqual({
+      pid: process.pid,
+      started: processStart(process.pid),
+      url: null,
+      stopping: false,
+    });
     lock!.announce('http://127.0.0.1:8000');
     expect(await lockHolder(file)).toMatchObject({ pid: process.pid, url: 'http://127.0.0.1:8000' });
     expect(statedHolder(file)).toEqual(await lockHolder(file));
+    lock!.leave();
+    expect(await lockHolder(file)).toMatchObject({ url: 'http://127.0.0.1:8000', stopping: true });
     lock!.release();
     lock!.release();
     expect(await lockHolder(file)).toBeNull();
@@ -141,7 +148,7 @@ describe('acquireLock', () => {
     const lock = await acquireLock(file);
     for (const stale of [{ pid: process.pid, started: '1' }, { pid: 2 ** 22 + 1 }, { pid: -1 }, 'garbage', null]) {
       writeFileSync(file, JSON.stringify(stale));
-      expect(await lockHolder(file)).toEqual({ pid: 0, started: null, url: null });
+      expect(await lockHolder(file)).toEqual({ pid: 0, started: null, url: null, stopping: false });
     }
     lock!.release();
   });

@@ -24,12 +24,16 @@ export interface LockHolder {
   readonly started: string | null;
   /** Where it answers; null until it does. */
   readonly url: string | null;
+  /** Whether it is about to end. */
+  readonly stopping: boolean;
 }
 
 /** A lock that this process holds: until `release`, or until the process is gone, whatever ended it. */
 export interface Lock {
   /** Tells whoever asks where the holder answers. */
   announce(url: string): void;
+  /** Tells them that the holder is about to end. */
+  leave(): void;
   release(): void;
   /** Lets go of it, and removes the file if there was none before: for whoever turns out not to need it. */
   discard(): void;
@@ -81,7 +85,7 @@ export async function lockHolder(file: string): Promise<LockHolder | null> {
   }
   const holder = read(file);
   // Between taking the lock and saying so the file still names the one before.
-  return holder && isAlive(holder.pid, holder.started) ? holder : { pid: 0, started: null, url: null };
+  return holder && isAlive(holder.pid, holder.started) ? holder : { pid: 0, started: null, url: null, stopping: false };
 }
 
 /**
@@ -95,8 +99,10 @@ export function statedHolder(file: string): LockHolder | null {
 
 function held(fd: number, file: string, isNew: boolean): Lock {
   let open = true;
-  const write = (url: string | null): void => {
-    const holder: LockHolder = { pid: process.pid, started: processStart(process.pid), url };
+  let holder: LockHolder = { pid: process.pid, started: processStart(process.pid), url: null, stopping: false };
+  const write = (news: Partial<LockHolder>): void => {
+    if (!open) return;
+    holder = { ...holder, ...news };
     ftruncateSync(fd);
     writeSync(fd, `${JSON.stringify(holder)}\n`, 0);
   };
@@ -106,11 +112,10 @@ function held(fd: number, file: string, isNew: boolean): Lock {
     ftruncateSync(fd);
     closeSync(fd);
   };
-  write(null);
+  write({});
   return {
-    announce: (url) => {
-      if (open) write(url);
-    },
+    announce: (url) => write({ url }),
+    leave: () => write({ stopping: true }),
     release,
     discard: () => {
       if (open && isNew) removeOpen(file);
@@ -170,8 +175,9 @@ async function lockOpened(file: string, fd: number): Promise<boolean> {
 
 function read(file: string): LockHolder | null {
   try {
-    const { pid, started, url } = JSON.parse(readFileSync(file, 'utf8')) as Partial<LockHolder>;
-    return typeof pid === 'number' ? { pid, started: started ?? null, url: url ?? null } : null;
+    const { pid, started, url, stopping } = JSON.parse(readFileSync(file, 'utf8')) as Partial<LockHolder>;
+    if (typeof pid !== 'number') return null;
+    return { pid, started: started ?? null, url: url ?? null, stopping: stopping === true };
   } catch {
     return null;
   }

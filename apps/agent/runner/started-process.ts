@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { Readable } from 'node:stream';
 import { entryPath, processStart } from '@cdui/host';
@@ -102,7 +102,8 @@ export function startProcess(folder: string, attempt: number | null, options: Pr
     const { environment, customNodes, presets, heapMb } = options;
     const flags = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
     const child = spawn(process.execPath, [...flags, entryPath(CHILD_ENTRY)], {
-      cwd: folder,
+      // It enters the folder of its run when it has one; one that waits for a run has a folder that goes away.
+      cwd: dirname(folder),
       detached: true,
       env: childEnvironment(environment, { cookie, customNodes, presets }),
       stdio: ['ignore', log, log, 'pipe', 'pipe'],

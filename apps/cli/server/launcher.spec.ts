@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { isAlive } from '@cdui/host';
 import { Workplace } from '../testing/cdui';
+import { until } from './until';
 
 let place: Workplace;
 beforeEach(() => (place = new Workplace()));
@@ -33,7 +34,7 @@ describe('cdui start, status and stop', () => {
 
     const status = await place.cdui('status', '--json');
     expect(status.code).toBe(0);
-    expect(JSON.parse(status.out)).toMatchObject({ state: 'ok', pid: address.pid, boot_id: address.boot_id });
+    expect(JSON.parse(status.out)).toMatchObject({ state: 'running', pid: address.pid, boot_id: address.boot_id });
     expect((await place.cdui('status', '--once')).out).toMatch(/^running\n {2}address {4}http/);
     expect(readFileSync(join(place.data, 'server.log'), 'utf8')).toContain('"cdui stop" stops it.');
 
@@ -106,6 +107,41 @@ describe('cdui start, status and stop', () => {
     expect(await place.cdui('stop')).toMatchObject({ code: 0, out: expect.stringContaining('No server') as string });
     expect((await place.cdui('start')).code).toBe(0);
     expect(place.address!.pid).not.toBe(process.pid);
+  });
+
+  it('says that a server is stopping while it is, and starts the next one when it has ended', async () => {
+    mkdirSync(join(place.data, 'data', 'custom_nodes'), { recursive: true });
+    const forever = `module.exports = () => ({ name: 'Forever', category: 'Mine', description: '', execute: () => new Promise(() => {}) });`;
+    writeFileSync(join(place.data, 'data', 'custom_nodes', 'forever.js'), forever);
+    await place.cdui('start');
+    const { pid } = place.address!;
+    const graph = {
+      nodes: [
+        { id: 's', type: 'Start' },
+        { id: 'f', type: 'Forever' },
+      ],
+      edges: [{ source: 's', sourceHandle: 'trigger', target: 'f', type: 'trigger' }],
+    };
+    expect((await place.cdui('run', '--detach', place.file('g.json', graph))).code).toBe(0);
+    const state = async (): Promise<string> =>
+      (JSON.parse((await place.cdui('status', '--json')).out) as { state: string; runs: { running: number } | null })
+        .state;
+    await until(20_000, async () => ((await place.cdui('runs', 'list')).out.includes('running') ? true : null));
+    process.kill(pid, 'SIGTERM');
+    const next = place.cdui('start', '--json');
+    expect(await until(20_000, async () => ((await state()) === 'running' ? null : state()))).toBe('stopping');
+    expect(JSON.parse((await next).out)).toMatchObject({ already_running: false });
+    expect([place.address!.pid === pid, isAlive(pid)]).toEqual([false, false]);
+  });
+
+  it('does not say of a server that hangs that it is starting', async () => {
+    await place.cdui('start');
+    const { pid } = place.address!;
+    process.kill(pid, 'SIGSTOP');
+    const status = await place.cdui('status', '--json');
+    expect([status.code, (JSON.parse(status.out) as { state: string }).state]).toEqual([1, 'unresponsive']);
+    process.kill(pid, 'SIGCONT');
+    expect((await place.cdui('status', '--once')).code).toBe(0);
   });
 
   it('kills a server that does not listen, and says so', async () => {

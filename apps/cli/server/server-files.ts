@@ -17,6 +17,8 @@ export interface FoundServer {
   readonly folder: string;
   readonly pid: number;
   readonly started: string | null;
+  /** Whether it is about to end. */
+  readonly stopping: boolean;
   /** Null while it does not answer yet. */
   readonly address: ServerAddress | null;
 }
@@ -69,6 +71,7 @@ export async function findServer(folder: string): Promise<FoundServer | null> {
     folder,
     pid: holder.pid,
     started: holder.started,
+    stopping: holder.stopping,
     address: address?.pid === holder.pid ? address : null,
   };
 }

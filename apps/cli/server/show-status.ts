@@ -28,7 +28,7 @@ export async function showStatus({ every, once: justOnce, json }: StatusChoice):
   if (json) process.stdout.write(`${JSON.stringify(status, null, 2)}\n`);
   else if (!live || status.state === 'stopped') process.stdout.write(text(status).join('\n') + '\n');
   else await dashboard(reader, status, every);
-  return status.state === 'ok' ? EXIT.ok : EXIT.failed;
+  return status.state === 'running' ? EXIT.ok : EXIT.failed;
 }
 
 /** The folder whose server is meant: the first that has one. */

@@ -27,17 +27,15 @@ export interface Started {
 /**
  * Starts a server in the background, in a session of its own, so that it outlives this terminal; resolves when it answers.
  * @throws Failure `start_failed` with the end of its log, `start_slow` when it does not answer in time (it goes on starting),
- *   `already_running` when one runs on the folder at another address than asked for
+ *   `already_running` when one runs on the folder at another address than asked for, `stop_slow` when the one before does not end
  */
 export async function startServer(choice: StartChoice): Promise<Started> {
   const begun = performance.now();
   const { folder } = choice;
-  const running = await findServer(folder);
+  const running = await addressOfRunning(folder);
   if (running !== null) {
-    const address = running.address ?? (await answering(folder, running.pid));
-    if (address === null || address === 'over') throw slow(folder, running.pid);
-    refuseOtherAddress(choice, address);
-    return { address, already: true, ms: performance.now() - begun };
+    refuseOtherAddress(choice, running);
+    return { address: running, already: true, ms: performance.now() - begun };
   }
   removeStaleFiles(folder);
   const log = await openLog(folder);
@@ -71,6 +69,21 @@ function launch(choice: StartChoice, log: number): ChildProcess {
   });
 }
 
+/** The address of the server that has the folder; null when none has it, or the one that had it has ended. @throws Failure `start_slow` */
+async function addressOfRunning(folder: string): Promise<ServerAddress | null> {
+  const answer = await until(HEALTH_WAIT_MS, async () => {
+    const server = await findServer(folder);
+    if (server === null) return 'none';
+    // One that ends makes room.
+    return server.stopping ? null : server.address;
+  });
+  if (answer === 'none') return null;
+  if (answer !== null) return answer;
+  const server = await findServer(folder);
+  if (server === null) return null;
+  throw slow(folder, server.pid, server.stopping);
+}
+
 /** Its address, once it also answers there; `over` when it has ended before. */
 function answering(folder: string, pid: number, ended = (): boolean => false): Promise<ServerAddress | 'over' | null> {
   return until(HEALTH_WAIT_MS, async () => {
@@ -99,7 +112,11 @@ function ending(folder: string, from: number, { exitCode, signalCode }: ChildPro
   );
 }
 
-function slow(folder: string, pid: number): Failure {
+function slow(folder: string, pid: number, stopping = false): Failure {
+  if (stopping) {
+    const message = `The server (process ${pid}) is stopping and has not ended within ${HEALTH_WAIT_MS / 1000} s: "cdui stop" ends it. Its log is ${serverFile.log(folder)}`;
+    return new Failure('stop_slow', message);
+  }
   return new Failure(
     'start_slow',
     `The server (process ${pid}) has not answered within ${HEALTH_WAIT_MS / 1000} s. It goes on starting: see "cdui status" and ${serverFile.log(folder)}`,

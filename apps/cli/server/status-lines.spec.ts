@@ -5,7 +5,7 @@ import { statusLines } from './status-lines';
 const NOW = Date.parse('2026-01-01T12:00:00Z');
 const GIB = 1024 ** 3;
 const status: Status = {
-  state: 'ok',
+  state: 'running',
   folder: '/home/me/.codefyui',
   url: 'http://127.0.0.1:8000',
   pid: 42,

@@ -14,7 +14,12 @@ function serverLines(status: Status, style: Style): readonly string[] {
   if (state === 'stopped') {
     return [`${style.bad('stopped')}  no server runs on ${folder}: start one with "cdui start"`];
   }
-  const word = { ok: style.good('running'), starting: style.warn('starting'), stopping: style.warn('stopping') }[state];
+  const word = {
+    running: style.good('running'),
+    starting: style.warn('starting'),
+    unresponsive: `${style.bad('unresponsive')}  it has the folder and does not answer: "cdui stop" ends it`,
+    stopping: style.warn('stopping'),
+  }[state];
   const facts: readonly (readonly [string, string | null])[] = [
     ['address', url],
     ['process', pid === null ? null : `${pid}${uptime_s === null ? '' : `, up ${duration(uptime_s)}`}`],
@@ -55,7 +60,7 @@ function machineLines({ machine }: Status): readonly string[] {
 }
 
 function runLines({ state, runs }: Status, now: number, style: Style): readonly string[] {
-  if (state !== 'ok' && state !== 'stopping') return [];
+  if (state !== 'running' && state !== 'stopping') return [];
   if (runs === null) return ['', 'the runs cannot be read'];
   const { running, queued, shown } = runs;
   const heading = `${style.strong('Runs')}  ${running} running, ${queued} queued`;

@@ -9,8 +9,11 @@ export type StatusRun = Pick<RunRow, 'id' | 'name' | 'status' | 'queue_key' | 'c
 
 /** Everything that `cdui status` knows; with `--json` this document. */
 export interface Status {
-  /** `stopped`: no server has the folder. `starting`: one has, and does not answer. Else what it says about itself. */
-  readonly state: 'stopped' | 'starting' | 'ok' | 'stopping';
+  /**
+   * `stopped`: no server has the folder. `starting`: one has, and has not answered yet. `unresponsive`: it did answer, and does not now. `stopping`:
+   * it is about to end.
+   */
+  readonly state: 'stopped' | 'starting' | 'running' | 'unresponsive' | 'stopping';
   readonly folder: string;
   readonly url: string | null;
   readonly pid: number | null;
@@ -65,9 +68,12 @@ export class StatusReader {
       url === null ? null : activeRuns(url),
       this.use(server.pid),
     ]);
-    if (health === null) return { state: 'starting', ...none, url, ...use };
+    if (health === null) {
+      const state = server.stopping ? 'stopping' : url === null ? 'starting' : 'unresponsive';
+      return { state, ...none, url, ...use };
+    }
     return {
-      state: health.status === 'stopping' ? 'stopping' : 'ok',
+      state: server.stopping || health.status === 'stopping' ? 'stopping' : 'running',
       ...none,
       ...use,
       url,

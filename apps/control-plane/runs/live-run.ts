@@ -167,9 +167,6 @@ export class LiveRun {
       case 'adopt':
         this.tryOnce().adopt(this.recordedSeq);
         return;
-      case 'record_start':
-        this.attempt?.recordStart();
-        return;
       case 'abort':
         this.attempt?.abort(effect.reason);
         return;

@@ -84,11 +84,6 @@ export class RunAttempt implements RunPlace {
     if (reason === 'lost') this.tellLost();
   }
 
-  recordStart(): void {
-    this.recorder?.recordStart();
-    for (const warning of this.parts.run.warnings) this.recorder?.recordWarning(warning);
-  }
-
   /** Resolves when all that it reported is durable, or has failed. It reports nothing more. */
   close(): Promise<void> {
     this.closing ??= this.recorder?.close() ?? Promise.resolve();
@@ -170,11 +165,18 @@ export class RunAttempt implements RunPlace {
     this.recorder = await world.log.open({
       runId: run.id,
       startedAt,
-      onStarted: () => post({ type: 'started' }),
+      onStarted: () => this.started(),
       onFailed: (reason) => post({ type: 'storage_failed', reason }),
       onRecorded: (seq) => this.tellDurable(seq),
     });
     return this.recorder;
+  }
+
+  /** Stands in the log before all that follows, whatever the run itself is busy with. */
+  private started(): void {
+    this.recorder?.recordStart();
+    for (const warning of this.parts.run.warnings) this.recorder?.recordWarning(warning);
+    this.parts.post({ type: 'started' });
   }
 
   private storeProvenance(): void {

@@ -41,7 +41,7 @@ async function take(what: string, file: string, wayOut: string, setting: string)
   if (lock !== null) return lock;
   const holder = await lockHolder(file);
   const process = holder?.pid ? `process ${holder.pid}, ` : '';
-  const where = holder?.url ?? 'not answering yet';
+  const where = holder?.stopping ? 'which is stopping' : (holder?.url ?? 'not answering yet');
   throw new CodedError('already_running', `Another server (${process}${where}) runs on ${what}: ${wayOut}`, {
     pid: holder?.pid || null,
     url: holder?.url ?? null,
@@ -52,6 +52,7 @@ async function take(what: string, file: string, wayOut: string, setting: string)
 function both(...locks: readonly Lock[]): Lock {
   return {
     announce: (url) => locks.forEach((lock) => lock.announce(url)),
+    leave: () => locks.forEach((lock) => lock.leave()),
     release: () => locks.forEach((lock) => lock.release()),
     discard: () => locks.forEach((lock) => lock.discard()),
   };

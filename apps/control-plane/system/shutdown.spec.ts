@@ -15,6 +15,7 @@ function ended(
     stopOnSignals({
       app: { get: () => boot, close: async () => { console.log(boot.stopping ? 'closed' : 'not told'); CLOSE } },
       unfinished: () => ${unfinished},
+      tell: () => undefined,
       removeFiles: () => console.log('removed'),
       patienceMs: 2000,
     });

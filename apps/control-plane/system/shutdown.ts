@@ -13,6 +13,8 @@ export interface Stopping {
   readonly app: INestApplication;
   /** Runs that still compute after their time was over. */
   readonly unfinished: () => number;
+  /** Tells others that the server is about to end. */
+  readonly tell: () => void;
   /** Files that tell others of this server; removed last. */
   readonly removeFiles: () => void;
   /** How long closing may take, in milliseconds. */
@@ -42,7 +44,7 @@ export function stopOnSignals(stopping: Stopping): void {
 
 /** Never returns: the process ends. */
 async function stopServer(stopping: Stopping, cause: string, planned: number): Promise<void> {
-  const { app, unfinished, removeFiles, patienceMs = PATIENCE_MS } = stopping;
+  const { app, tell, unfinished, removeFiles, patienceMs = PATIENCE_MS } = stopping;
   const late = setTimeout(() => {
     process.stderr.write(
       `The server was not closed within ${patienceMs / 1000} s after ${cause}: something that it waits for hangs, such as a file of a folder that does not ` +
@@ -52,6 +54,7 @@ async function stopServer(stopping: Stopping, cause: string, planned: number): P
   }, patienceMs);
   let status = planned;
   try {
+    tell();
     app.get(Boot).stopping = true;
     await app.close();
   } catch (error) {

@@ -22,17 +22,21 @@ export class DeviceHistory {
   record(devices: readonly DeviceFacts[], now: number): void {
     if (now - this.lastAt < SAMPLE_MS && now >= this.lastAt) return;
     this.lastAt = now;
+    const place = (this.next % SAMPLES) * FIELDS;
+    // What was there an hour ago is not there now.
+    for (const ring of this.rings.values()) ring.fill(NaN, place, place + FIELDS);
     for (const { device, free_bytes: free, utilization } of devices) {
       let ring = this.rings.get(device);
       if (!ring) this.rings.set(device, (ring = new Float64Array(SAMPLES * FIELDS).fill(NaN)));
-      ring.set([now, free ?? NaN, utilization ?? NaN], (this.next % SAMPLES) * FIELDS);
+      ring.set([now, free ?? NaN, utilization ?? NaN], place);
     }
     this.next += 1;
   }
 
-  /** By device, the oldest first. */
+  /** By device, the oldest first; a device that was not seen for an hour is not there any more. */
   get samples(): Readonly<Record<string, readonly DeviceSample[]>> {
-    return Object.fromEntries([...this.rings].map(([device, ring]) => [device, this.read(ring)]));
+    const all = [...this.rings].map(([device, ring]) => [device, this.read(ring)] as const);
+    return Object.fromEntries(all.filter(([, samples]) => samples.length > 0));
   }
 
   private read(ring: Float64Array): readonly DeviceSample[] {

@@ -136,8 +136,17 @@ export class RemoteRun {
     this.waitForReturn();
   }
 
-  /** The worker is back. @param alive what it has of this attempt; undefined: nothing */
+  /**
+   * The worker says which runs it has: when it is back, and when a process was started.
+   *
+   * @param alive what it has of this attempt; undefined: nothing
+   */
   connectionBack(alive: Alive | undefined): void {
+    if (this.phase === 'assigned' && alive) {
+      // Its process may take its time to load.
+      this.stopTimer();
+      this.phase = 'started';
+    }
     if (this.phase !== 'away') return;
     this.stopTimer();
     // A worker that knows less than it sent before has lost what it reported: what it would send now has numbers that were used.
