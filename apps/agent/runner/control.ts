@@ -16,15 +16,23 @@ export const CONTROL_FD = 4;
 /** The program of a run's process, below the root. */
 export const CHILD_ENTRY = 'apps/agent/child/main';
 
-/** Cuts what comes through the pipe into messages, wherever its chunks begin and end. */
+const NEWLINE = 10;
+
+/** Cuts what comes through the pipe into messages, wherever its chunks begin and end. An assignment may be long: every byte is looked at once. */
 export class ControlReader {
-  private rest = '';
-  private readonly decoder = new TextDecoder();
+  private parts: Uint8Array[] = [];
 
   push(chunk: Uint8Array): readonly ControlMessage[] {
-    const lines = (this.rest + this.decoder.decode(chunk, { stream: true })).split('\n');
-    this.rest = lines.pop() ?? '';
-    return lines.map((line) => JSON.parse(line) as ControlMessage);
+    const messages: ControlMessage[] = [];
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
+      this.parts.push(chunk.subarray(from, end));
+      messages.push(JSON.parse(Buffer.concat(this.parts).toString('utf8')) as ControlMessage);
+      this.parts = [];
+      from = end + 1;
+    }
+    if (from < chunk.length) this.parts.push(chunk.subarray(from));
+    return messages;
   }
 }
 

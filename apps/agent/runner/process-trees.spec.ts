@@ -94,6 +94,14 @@ describe('everything that a run started', () => {
       expect(performance.now() - begun).toBeLessThan(ENDS_WITHIN_MS);
     });
 
+    it('computes in its own process only: the agent’s never maps a runtime', async () => {
+      const watched = startAgent({ assignments: [place.assignment(chain(['q', 'Quiet']))] });
+      await place.printed('ready');
+      const maps = (pid: number): string => readFileSync(`/proc/${pid}/maps`, 'utf8');
+      expect(maps(readCookie(place.runFolder())!.pid!)).toContain('onnxruntime');
+      expect(maps(watched.pid!)).not.toContain('onnxruntime');
+    });
+
     it('that is killed is swept by the next one, even when it cannot end itself', async () => {
       const killed = startAgent({ assignments: [place.assignment(chain(['q', 'Quiet']))] });
       await place.printed('ready');
