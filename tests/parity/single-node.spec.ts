@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GraphFile, RunEventsPage, RunEventView, RunSubmitted } from '@cdui/protocol';
+import type { GraphFile } from '@cdui/protocol';
 import { TestServer } from '../../apps/control-plane/testing/test-server';
 import type { NormalEvent } from './normalise';
-import { differences, normalise } from './normalise';
+import { differences } from './normalise';
+import { eventsOf } from './run-events';
 
 const ROOT = join(__dirname, '../..');
 const GRAPH = join(__dirname, 'parity.graph.json');
@@ -24,18 +25,6 @@ describe('a run on the server itself', () => {
     if (process.env['CDUI_UPDATE_PARITY']) writeFileSync(SNAPSHOT, `${JSON.stringify(events, null, 2)}\n`);
     snapshot = existsSync(SNAPSHOT) ? (JSON.parse(readFileSync(SNAPSHOT, 'utf8')) as readonly NormalEvent[]) : [];
   });
-
-  async function eventsOf(server: TestServer, graph: GraphFile): Promise<readonly NormalEvent[]> {
-    const submitted = await server.post('/api/runs', { graph });
-    const { run_id: runId } = submitted.json as RunSubmitted;
-    const all: RunEventView[] = [];
-    for (;;) {
-      const path = `/api/runs/${runId}/events?cursor=${all.length}&wait=30`;
-      const page = (await server.get(path)).json as RunEventsPage;
-      all.push(...page.events);
-      if (!page.active && page.events.length === 0) return normalise(all, { runId, folder: server.folder });
-    }
-  }
 
   it('stores the same events as ever', () => {
     expect(differences(events, snapshot)).toEqual([]);
