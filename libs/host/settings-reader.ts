@@ -1,5 +1,6 @@
-import { statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fileProblem, folderProblem } from './settings-folders';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -46,33 +47,56 @@ export class SettingsReader {
     return form.test(text) ? text : this.refuse(name, text, accepts, initial);
   }
 
-  /** Comma-separated, lower-cased. */
-  list(name: string, initial: readonly string[]): readonly string[] {
+  /** Comma-separated entries as `read` gives them; null from it stands for one that cannot be used. */
+  list(
+    name: string,
+    initial: readonly string[],
+    read: (entry: string) => string | null,
+    accepts: string,
+  ): readonly string[] {
     const text = this.given(name);
     if (text === null) return initial;
-    return text
+    const entries = text
       .split(',')
-      .map((entry) => entry.trim().toLowerCase())
+      .map((entry) => entry.trim())
       .filter((entry) => entry !== '');
+    const bad = entries.filter((entry) => read(entry) === null).map((entry) => `"${entry}"`);
+    if (bad.length > 0)
+      return this.refuse(name, text, `${accepts}, separated by commas; not ${bad.join(', ')}`, initial);
+    return entries.flatMap((entry) => read(entry) ?? []);
   }
 
-  /** A path; one that is not absolute counts from the working directory. */
+  /** A folder, which need not be there yet. One that is not absolute counts from the working directory. */
   folder(name: string, initial: string): string {
+    const path = this.path(name, initial);
+    const problem = this.given(name) !== null || existsSync(path) ? folderProblem(path) : null;
+    return problem === null ? path : this.refuse(name, path, `a folder (${problem})`, path);
+  }
+
+  /** A folder that is there already. */
+  existingFolder(name: string, initial: string | null): string | null {
+    if (this.given(name) === null) return initial;
+    const path = this.path(name, '');
+    const problem = existsSync(path) ? folderProblem(path) : 'nothing is there';
+    return problem === null ? path : this.refuse(name, path, `a folder that exists (${problem})`, initial);
+  }
+
+  /** A file, which need not be there yet. */
+  file(name: string, initial: string): string {
+    const path = this.path(name, initial);
+    const problem = this.given(name) !== null || existsSync(path) ? fileProblem(path) : null;
+    return problem === null ? path : this.refuse(name, path, `the path of a file (${problem})`, path);
+  }
+
+  /** A variable that similar programs have and this one does not: better refused than ignored. */
+  absent(name: string, instead: string): void {
+    const text = this.given(name);
+    if (text !== null) this.problems.push(`CODEFYUI_${name} is "${text}", and there is no such setting: ${instead}`);
+  }
+
+  private path(name: string, initial: string): string {
     const text = this.given(name);
     return text === null ? initial : resolve(text);
-  }
-
-  /** The path of a file that is there or can come to be there. */
-  file(name: string, initial: string): string {
-    const path = this.folder(name, initial);
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found === undefined || found.isFile()) return path;
-    return this.refuse(
-      name,
-      path,
-      `the path of a file (${found.isDirectory() ? 'a folder' : 'no plain file'} is there)`,
-      initial,
-    );
   }
 
   private refuse<V>(name: string, text: string, accepts: string, initial: V): V {

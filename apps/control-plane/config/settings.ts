@@ -1,7 +1,8 @@
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { CodedError } from '@cdui/protocol';
 import { SettingsReader } from '@cdui/host/settings-reader';
+import { hostIn, originIn } from './settings-names';
 
 /** Settings of the control plane, read once at start from `CODEFYUI_*` variables. Folders are absolute; sizes are bytes unless they say otherwise. */
 export interface Settings {
@@ -76,8 +77,18 @@ export function readSettings(
   const settings: Settings = {
     host: read.matching('HOST', '127.0.0.1', /^[^\s/]+$/, 'an address or host name, such as 127.0.0.1'),
     port: read.whole('PORT', 8000, { min: 0, max: 65_535 }),
-    corsOrigins: read.list('CORS_ORIGINS', ['http://localhost:5173', 'http://localhost:5174', 'http://localhost:3000']),
-    extraAllowedHosts: read.list('EXTRA_ALLOWED_HOSTS', []),
+    corsOrigins: read.list(
+      'CORS_ORIGINS',
+      ['http://localhost:5173', 'http://localhost:5174', 'http://localhost:3000'],
+      originIn,
+      'origins of pages, such as http://localhost:5173',
+    ),
+    extraAllowedHosts: read.list(
+      'EXTRA_ALLOWED_HOSTS',
+      [],
+      hostIn,
+      'values of the Host header, such as gpu.example.org or gpu.example.org:8443',
+    ),
     maxRunBodyBytes,
     wsMaxMessageBytes: read.whole('WS_MAX_MESSAGE_BYTES', maxRunBodyBytes, { min: 1024 }),
     userDataDir,
@@ -86,7 +97,7 @@ export function readSettings(
     modelsDir: read.folder('MODELS_DIR', join(data, 'models')),
     imagesDir: read.folder('IMAGES_DIR', join(data, 'images')),
     dataFilesDir: read.folder('DATA_FILES_DIR', join(data, 'files')),
-    examplesDir: read.given('EXAMPLES_DIR') === null ? programExamples : resolve(read.given('EXAMPLES_DIR')!),
+    examplesDir: read.existingFolder('EXAMPLES_DIR', programExamples),
     presetsDir: read.folder('PRESETS_DIR', join(data, 'presets')),
     customNodesDir: read.folder('CUSTOM_NODES_DIR', join(data, 'custom_nodes')),
     maxParallelNodes: read.whole('MAX_PARALLEL_NODES', 4, { min: 1, max: 256 }),
@@ -108,6 +119,10 @@ export function readSettings(
     logJson: read.truth('LOG_JSON', false),
     debug: read.truth('DEBUG', false),
   };
+  read.absent(
+    'LOG_DIR',
+    'the log goes to standard output, with "cdui start" to server.log in CODEFYUI_USER_DATA_DIR. Unset it',
+  );
   if (read.problems.length > 0) {
     throw new CodedError('invalid_settings', read.problems.join('\n'), { problems: read.problems });
   }
