@@ -24,6 +24,14 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   'submits.per_s': { atLeast: 400 },
   'submits.raw_ratio': { atLeast: 0.5 },
   'first_node.p50_ms': 50,
+  'worker.events.per_s': { atLeast: 50_000 },
+  'worker.events.raw_ratio': { atLeast: 0.6 },
+  'dispatch.p50_ms': 5,
+  'dispatch.p99_ms': 25,
+  'worker.first_node.p50_ms': 150,
+  'cancel.p99_ms': 20,
+  'overhead.pct': 3,
+  'orphans.left': 0,
   'sim.violations': 0,
 };
 

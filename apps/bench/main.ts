@@ -14,6 +14,9 @@ const BENCHMARKS: Readonly<Record<string, (report: Report) => Promise<Figures>>>
   'first-node': async (report) => (await import('./first-node.js')).benchFirstNode(report),
   startup: async (report) => (await import('./startup.js')).benchStartup(report),
   durability: async (report) => (await import('./durability.js')).benchDurability(report),
+  'worker-events': async (report) => (await import('./worker-events.js')).benchWorkerEvents(report),
+  dispatch: async (report) => (await import('./dispatch.js')).benchDispatch(report),
+  overhead: async (report) => (await import('./overhead.js')).benchOverhead(report),
   sim: async (report) => (await import('./sim.js')).benchSim(report),
   parity: async (report) => (await import('./parity.js')).benchParity(report),
 };

@@ -66,7 +66,7 @@ async function server(count: number, folder: string): Promise<void> {
   await new Promise((resolve) => listener.once('listening', resolve));
   const { port } = listener.address() as { readonly port: number };
   process.stdout.write(`ws://127.0.0.1:${port}\n`);
-  let pending: unknown[] = [];
+  const pending: unknown[] = [];
   let stored = 0;
   let begun = 0;
   let committing = false;

@@ -16,7 +16,9 @@ const WAIT = `module.exports = (sdk) => ({
 export class ServerProcess {
   private constructor(
     private readonly child: ChildProcess,
-    private readonly folder: string,
+    readonly folder: string,
+    readonly url: string,
+    readonly token: string,
     private readonly client: HttpClient,
   ) {}
 
@@ -30,7 +32,7 @@ export class ServerProcess {
     });
     const url = await said(child, /http:\/\/\S+/);
     const token = readFileSync(join(folder, 'session.token'), 'utf8').trim();
-    return new ServerProcess(child, folder, new HttpClient(url, token));
+    return new ServerProcess(child, folder, url, token, new HttpClient(url, token));
   }
 
   /** @returns the body of the answer */

@@ -22,11 +22,11 @@ export class ScriptedAgent {
     this.closed = new Promise((resolve) => socket.on('close', (code: number) => resolve(code)));
   }
 
-  static url(server: TestServer): string {
+  static url(server: Pick<TestServer, 'url'>): string {
     return `${server.url.replace('http', 'ws')}/ws/worker`;
   }
 
-  static async dial(server: TestServer): Promise<ScriptedAgent> {
+  static async dial(server: Pick<TestServer, 'url' | 'token'>): Promise<ScriptedAgent> {
     const socket = new WebSocket(ScriptedAgent.url(server), { headers: { 'x-codefyui-token': server.token } });
     const agent = new ScriptedAgent(socket);
     await once(socket, 'open');
