@@ -24,6 +24,8 @@ import { RunFolders, OUTPUT_FILE } from './spool/run-folders';
 
 /** How the program ends, besides 1 for what went wrong. */
 const EXIT = { stopped: 0, failed: 1, usage: 2, rejected: 3, interrupted: 130 } as const;
+/** Codes of errors in the arguments. */
+const USAGE: readonly string[] = ['usage', 'invalid_control'];
 /** Of runs when the agent is asked to end. In seconds. */
 const STOP_GRACE_S = 10;
 
@@ -187,6 +189,6 @@ main(process.argv.slice(2)).then(
   (error: unknown) => {
     const coded = error instanceof CodedError;
     process.stderr.write(`${coded ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
-    process.exit(coded && error.code === 'usage' ? EXIT.usage : EXIT.failed);
+    process.exit(coded && USAGE.includes(error.code) ? EXIT.usage : EXIT.failed);
   },
 );

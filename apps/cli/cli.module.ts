@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AGENT_COMMANDS, AgentCommand } from './commands/agent.command';
 import { CompletionCommand } from './commands/completion.command';
 import { DbBackupCommand, DbCommand } from './commands/db.command';
 import { GraphCommand } from './commands/graph.command';
@@ -22,6 +23,8 @@ import { Program } from './program';
     RunCommand,
     RunsCommand,
     ...RUNS_COMMANDS,
+    AgentCommand,
+    ...AGENT_COMMANDS,
     WorkersCommand,
     ...WORKERS_COMMANDS,
     GraphsCommand,

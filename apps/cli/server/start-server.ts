@@ -38,8 +38,8 @@ export async function startServer(choice: StartChoice): Promise<Started> {
     return { address: running, already: true, ms: performance.now() - begun };
   }
   removeStaleFiles(folder);
-  const log = await openLog(folder);
-  const from = logSize(folder);
+  const log = await openLog(serverFile.log(folder));
+  const from = logSize(serverFile.log(folder));
   const child = launch(choice, log);
   closeSync(log);
   let over = false;
@@ -105,7 +105,7 @@ function refuseOtherAddress({ folder, host, port }: StartChoice, address: Server
 
 function ending(folder: string, from: number, { exitCode, signalCode }: ChildProcess): Failure {
   const how = signalCode ? `was ended by ${signalCode}` : `ended with ${exitCode}`;
-  const said = tailOfLog(folder, from, 20);
+  const said = tailOfLog(serverFile.log(folder), from, 20);
   return new Failure(
     'start_failed',
     `The server did not start: it ${how}. ${said === '' ? `Its log is ${serverFile.log(folder)}` : `It said:\n${said}`}`,
