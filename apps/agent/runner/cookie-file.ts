@@ -38,6 +38,7 @@ export function readCookie(folder: string): CookieFile | null {
   }
 }
 
-export function removeCookie(folder: string): void {
-  rmSync(join(folder, NAME), { force: true });
+/** Removes it, unless it is that of another process by now: a later attempt of the run may have begun in the same place. */
+export function removeCookie(folder: string, cookie: string): void {
+  if (readCookie(folder)?.cookie === cookie) rmSync(join(folder, NAME), { force: true });
 }

@@ -48,8 +48,10 @@ describe('a cookie’s file', () => {
     writeCookie(folder, cookie);
     expect(readCookie(folder)).toEqual(cookie);
     expect(statSync(join(folder, 'cookie.json')).mode & 0o777).toBe(0o600);
-    removeCookie(folder);
-    removeCookie(folder);
+    removeCookie(folder, 'of an earlier attempt');
+    expect(readCookie(folder)).toEqual(cookie);
+    removeCookie(folder, cookie.cookie);
+    removeCookie(folder, cookie.cookie);
     expect(readdirSync(folder)).toEqual([]);
     expect(readCookie(folder)).toBeNull();
   });

@@ -6,6 +6,7 @@ import type { GraphFile } from '@cdui/protocol';
 import { InProcessExecutor } from '@cdui/run-host';
 import { chain } from '@cdui/run-host/testing/workplace';
 import { times } from '../../../testing/long';
+import { readCookie } from './cookie-file';
 import { AgentPlace } from './testing/agent-place';
 import { CollectingOutlet } from './testing/collecting-outlet';
 
@@ -178,10 +179,20 @@ describe('a run in a process of its own', () => {
     expect(second.outlet.outcome.reason).toEqual({ code: 'run_unresponsive', params: { seconds: 0 } });
   });
 
+  it('ends a process that is frozen', async () => {
+    const { run, outlet } = place.launch(place.launcher({ killAfterTerminateMs: 100 }), chain(['s', 'Spin']));
+    await place.printed('spinning');
+    process.kill(readCookie(place.runFolder())!.pid!, 'SIGSTOP');
+    run.stop(0.1, 'cancel');
+    await run.over;
+    expect(outlet.outcome.reason?.code).toBe('run_unresponsive');
+  });
+
   it('names a process that was killed from outside, or ended by a signal', async () => {
     const killed = place.launch(place.launcher(), chain(['d', 'Die']));
     await killed.run.over;
     expect(killed.outlet.outcome).toMatchObject({ status: 'failed', reason: { code: 'run_killed', params: {} } });
+    expect(killed.outlet.trail.at(-1)).toBe('d:running');
     const ended = place.launch(place.launcher(), chain(['d', 'Die', { key: 'SIGBUS' }]));
     await ended.run.over;
     expect(ended.outlet.outcome.reason).toEqual({ code: 'run_signal', params: { signal: 'SIGBUS' } });
@@ -249,10 +260,19 @@ describe('a run in a process of its own', () => {
     expect(most).toBeLessThan(5_000);
   });
 
-  it('reports a process that could not be started', async () => {
+  it('reports a process that could not be started, when its launcher has it in hand', async () => {
     const outlet = new CollectingOutlet();
     const run = place.launcher().launch(place.assignment(chain(['a', 'Give']), { run_id: 'no-folder' }), outlet);
+    expect(outlet.frames).toEqual([]);
+    run.stop(0, 'cancel');
     await run.over;
     expect(outlet.frames).toMatchObject([{ outcome: { status: 'failed', reason: { code: 'run_not_started' } } }]);
+  });
+
+  it('leaves no trace of a process that could not be started', async () => {
+    const { run, outlet } = place.launch(place.launcher({ environment: { BAD: 'zero\0byte' } }), chain(['a', 'Give']));
+    await run.over;
+    expect(outlet.frames).toMatchObject([{ outcome: { status: 'failed', reason: { code: 'run_not_started' } } }]);
+    expect(readdirSync(place.runFolder())).toEqual(['output.log']);
   });
 });

@@ -77,6 +77,8 @@ export class RunProcess implements LaunchedRun {
     try {
       process = this.parts.start();
     } catch (error) {
+      // Whoever launches it has it in hand before the first word about it.
+      await Promise.resolve();
       this.finish(notStarted(error as NodeJS.ErrnoException, folder));
       return;
     }
@@ -106,7 +108,7 @@ export class RunProcess implements LaunchedRun {
 
   /** The last word about the run: nothing of its tree lives any more. */
   private finish(outcome: Buffer | RunOutcome): void {
-    removeCookie(this.parts.folder);
+    if (this.process) removeCookie(this.parts.folder, this.process.cookie);
     this.parts.outlet.frame('run_finished', Buffer.isBuffer(outcome) ? outcome : membersOf(outcome));
   }
 

@@ -10,7 +10,7 @@ import type { Environment } from './child-environment';
 import { childEnvironment } from './child-environment';
 import type { ControlMessage } from './control';
 import { CHILD_ENTRY, CONTROL_FD, controlLine, FRAMES_FD } from './control';
-import { newCookie, writeCookie } from './cookie-file';
+import { newCookie, removeCookie, writeCookie } from './cookie-file';
 
 export const OUTPUT_LOG = 'output.log';
 
@@ -97,25 +97,30 @@ export function startProcess(folder: string, attempt: number | null, options: Pr
   const cookie = newCookie();
   // Before there is a process: one that nobody could find again must never be.
   writeCookie(folder, { cookie, pid: null, start_time: null, attempt });
+  let started: StartedProcess | null = null;
+  try {
+    started = new StartedProcess(spawned(folder, cookie, options), cookie);
+    recordProcess(folder, attempt, started);
+    return started;
+  } catch (error) {
+    void started?.kill();
+    removeCookie(folder, cookie);
+    throw error;
+  }
+}
+
+function spawned(folder: string, cookie: string, options: ProcessOptions): ChildProcess {
+  const { environment, customNodes, presets, heapMb } = options;
+  const flags = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
   const log = openSync(join(folder, OUTPUT_LOG), 'a', 0o600);
   try {
-    const { environment, customNodes, presets, heapMb } = options;
-    const flags = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
-    const child = spawn(process.execPath, [...flags, entryPath(CHILD_ENTRY)], {
+    return spawn(process.execPath, [...flags, entryPath(CHILD_ENTRY)], {
       // It enters the folder of its run when it has one; one that waits for a run has a folder that goes away.
       cwd: dirname(folder),
       detached: true,
       env: childEnvironment(environment, { cookie, customNodes, presets }),
       stdio: ['ignore', log, log, 'pipe', 'pipe'],
     });
-    const started = new StartedProcess(child, cookie);
-    try {
-      recordProcess(folder, attempt, started);
-    } catch (error) {
-      void started.kill();
-      throw error;
-    }
-    return started;
   } finally {
     closeSync(log);
   }

@@ -22,7 +22,7 @@ export async function sweepRuns(agentFolder: string): Promise<readonly string[]>
   });
   const cookies = left.map(({ cookie }) => cookie);
   while ((await sweepCookies(cookies, new Set(), ROUND_MS)).length > 0);
-  for (const { name } of left) removeCookie(join(runs, name));
+  for (const { name, cookie } of left) removeCookie(join(runs, name), cookie);
   for (const name of foldersIn(runs).filter(isSpare)) rmSync(join(runs, name), { recursive: true, force: true });
   return left.map(({ name }) => name).filter((name) => !isSpare(name));
 }
