@@ -120,6 +120,10 @@ export class Agent implements LinkOwner, RunsOwner {
     return reasonOf('run_not_started', { reason: `the agent cannot use files of the kind "${storage.backend}"` });
   }
 
+  launched(): void {
+    this.link?.say({ type: 'run_alive', runs: this.runs.alive });
+  }
+
   changed(): void {
     this.tell();
     for (const one of this.waiting.splice(0)) {

@@ -18,6 +18,8 @@ export interface RunsOwner {
   mayStart(): boolean;
   /** Why the agent takes no new run now; null when it does. */
   refusal(assignment: AssignFrame): Reason | null;
+  /** A process was started: it may take its time until it reports. */
+  launched(): void;
   changed(): void;
 }
 
@@ -224,6 +226,7 @@ export class Runs implements RunOwner {
   private launch(assignment: AssignFrame, run: AgentRun): void {
     const launched = this.world.launcher.launch(assignment, run);
     run.launched = launched;
+    this.owner.launched();
     void launched.over.then(() => {
       run.launched = null;
       this.settle(run);

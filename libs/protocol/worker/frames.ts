@@ -65,7 +65,7 @@ export interface HeartbeatFrame {
 
 /**
  * After every welcome, before anything else, also when it has none: all the runs that the agent still has. One that began there and is not among
- * them is lost; one that did not begin returns to the queue.
+ * them is lost; one that did not begin returns to the queue. It comes again when the process of a run was started: that answers the assignment.
  */
 export interface RunAliveFrame {
   readonly type: 'run_alive';
