@@ -1,6 +1,9 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { agentFolder } from '@cdui/host/agent-files';
 import type { RunEventsPage, RunRow, WorkerRow } from '@cdui/protocol';
+import { times } from '../../testing/long';
 import { graphOf, writeCustomNodes } from '../control-plane/testing/custom-nodes';
 import { ServerProcess } from '../control-plane/testing/server-process';
 import { AgentProcess } from './testing/agent-process';
@@ -12,6 +15,8 @@ const NODES = {
   Linger: `context.log('lingering'); while (!context.cancelled) await new Promise((next) => setTimeout(next, 5)); return { value: 1 };`,
   // Ends when a file comes into being.
   Await: `const { existsSync } = require('node:fs'); while (!existsSync(process.env.TEST_GATE)) await new Promise((next) => setTimeout(next, 5)); return { value: 1 };`,
+  // Reports until it is stopped.
+  Chatter: `let step = 0; while (!context.cancelled) { for (let i = 0; i < 50; i++) context.metric('value', i, step++); await new Promise((next) => setTimeout(next, 1)); } return { value: 1 };`,
 };
 
 let server: ServerProcess;
@@ -69,6 +74,10 @@ const events = async (id: string): Promise<readonly string[]> => {
   return page.events.map(({ type }) => type);
 };
 
+function serverPid(): number {
+  return (JSON.parse(readFileSync(join(server.folder, 'server.addr'), 'utf8')) as { readonly pid: number }).pid;
+}
+
 /** Numbers of the sockets of a process on which something can connect. */
 function listeningSockets(pid: number): readonly string[] {
   const own = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
@@ -103,8 +112,7 @@ describe('an agent', () => {
     expect(await log(id)).toContain('printed by the run');
     expect(agent.maps).not.toMatch(/onnxruntime|sqlite/);
     expect(listeningSockets(agent.pid)).toEqual([]);
-    const address = JSON.parse(readFileSync(join(server.folder, 'server.addr'), 'utf8')) as { readonly pid: number };
-    expect(listeningSockets(address.pid)).not.toEqual([]);
+    expect(listeningSockets(serverPid())).not.toEqual([]);
     // When everything is acknowledged only what the run printed is left.
     const folder = join(agent.folder, 'agent-runs', id);
     await until(
@@ -170,6 +178,70 @@ describe('an agent', () => {
     });
     expect(await ended(await submit('Give', 'four'))).toMatchObject({ status: 'succeeded' });
   });
+
+  it('that is frozen loses its connection, not its runs', async () => {
+    const agent = await connected('seven');
+    const id = await submit('Await', 'seven');
+    await until(
+      () => agent.report,
+      (report) => report?.running.length === 1,
+    );
+    agent.kill('SIGSTOP');
+    await until(
+      () => worker('seven'),
+      ({ status }) => status !== 'online',
+    );
+    agent.kill('SIGCONT');
+    await until(
+      () => worker('seven'),
+      ({ status }) => status === 'online',
+    );
+    writeFileSync(gate, '');
+    expect(await ended(id)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('keeps nothing of the runs that it has executed', async () => {
+    const agent = await connected('eight');
+    const open = (): number => readdirSync(`/proc/${agent.pid}/fd`).length;
+    expect(await ended(await submit('Give', 'eight'))).toMatchObject({ status: 'succeeded' });
+    const before = open();
+    for (let count = 0; count < times(10, 500); count++) {
+      expect(await ended(await submit('Give', 'eight'))).toMatchObject({ status: 'succeeded' });
+    }
+    await until(open, (now) => now <= before);
+    expect(readdirSync(join(agent.folder, 'agent-runs')).length).toBeLessThanOrEqual(51);
+  }, 600_000);
+
+  const mayMount = spawnSync('unshare', ['--user', '--map-root-user', '--mount', 'true']).status === 0;
+  (mayMount ? it : it.skip)(
+    'ends a run with a named reason when its disk is full, takes no others, and takes them when there is room',
+    async () => {
+      const folder = agentFolder(server.folder, 'nine');
+      mkdirSync(folder, { recursive: true });
+      // A small file system of the agent's own, in a namespace where it may mount one.
+      const script = `mount -t tmpfs -o size=3m tmpfs "$0" && exec "$@"`;
+      const through = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c', script, folder];
+      const agent = new AgentProcess(server.folder, 'nine', { env: { TEST_GATE: gate }, through });
+      agents.push(agent);
+      await agent.prints(/Connected as worker/);
+      const id = await submit('Chatter', 'nine');
+      await until(
+        () => row(id),
+        ({ started_at }) => started_at !== null,
+      );
+      // Nobody acknowledges anything for a while.
+      const pid = serverPid();
+      process.kill(pid, 'SIGSTOP');
+      await agent.prints(/full/).finally(() => process.kill(pid, 'SIGCONT'));
+      expect(await ended(id)).toMatchObject({
+        status: 'failed',
+        error: expect.stringContaining('The disk of the worker is full') as string,
+      });
+      await agent.prints(/There is room on the disk again/);
+      expect(await ended(await submit('Give', 'nine'))).toMatchObject({ status: 'succeeded' });
+    },
+    120_000,
+  );
 
   it('is refused where another of its name runs, and ends with 3 when the control plane will not have it', async () => {
     const first = await connected('five');

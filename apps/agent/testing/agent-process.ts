@@ -4,6 +4,13 @@ import { readFileSync } from 'node:fs';
 import { agentFolder, type AgentReport, readAgentReport } from '@cdui/host/agent-files';
 import { entryPath } from '@cdui/host/entry';
 
+interface AgentProcessOptions {
+  readonly args?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  /** A command that becomes the one that follows it. */
+  readonly through?: readonly string[];
+}
+
 /** A worker agent as a program of its own, and all that it prints. */
 export class AgentProcess {
   output = '';
@@ -13,9 +20,10 @@ export class AgentProcess {
   constructor(
     private readonly userData: string,
     readonly name: string,
-    { args = [], env = {} }: { readonly args?: readonly string[]; readonly env?: NodeJS.ProcessEnv } = {},
+    { args = [], env = {}, through = [] }: AgentProcessOptions = {},
   ) {
-    this.child = spawn(process.execPath, [entryPath('apps/agent/main'), '--name', name, ...args], {
+    const [program = '', ...rest] = [...through, process.execPath, entryPath('apps/agent/main'), '--name', name];
+    this.child = spawn(program, [...rest, ...args], {
       env: { ...process.env, CODEFYUI_USER_DATA_DIR: userData, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

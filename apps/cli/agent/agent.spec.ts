@@ -1,5 +1,8 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isAlive } from '@cdui/host';
 import { defaultAgentName } from '@cdui/host/agent-files';
+import type { RunRow } from '@cdui/protocol';
 import { plainStyle } from '../graph-run/style';
 import { Workplace } from '../testing/cdui';
 import { agentLines } from './agent-lines';
@@ -74,11 +77,44 @@ it('an agent is there before its server, says what it waits for, and connects wh
   expect(other.out).toContain(`there is ${defaultAgentName()}`);
 });
 
+it('a run on a worker goes on while its server is killed and started again', async () => {
+  const name = defaultAgentName();
+  const gate = join(place.folder, 'gate');
+  const nodes = join(place.data, 'data', 'custom_nodes');
+  mkdirSync(nodes, { recursive: true });
+  writeFileSync(
+    join(nodes, 'wait.js'),
+    `module.exports = (sdk) => ({ name: 'Gate', category: 'Test', description: '', inputs: { in: 'ANY?' }, outputs: { value: 'ANY' },
+      async execute() {
+        while (!require('node:fs').existsSync(${JSON.stringify(gate)})) await new Promise((next) => setTimeout(next, 5));
+        return { value: 1 };
+      } });`,
+  );
+  await place.cdui('start');
+  await place.cdui('agent', 'start');
+  const waiting = { ...graph, nodes: [graph.nodes[0], { id: 't', type: 'Gate' }] };
+  const submitted = await place.cdui('run', '--detach', '--json', '--worker', name, place.file('g.json', waiting));
+  const { run_id: id } = JSON.parse(submitted.out) as { run_id: string };
+  const row = async (): Promise<RunRow> => JSON.parse((await place.cdui('runs', 'show', id, '--json')).out) as RunRow;
+  while ((await row()).started_at === null);
+  process.kill(place.address!.pid, 'SIGKILL');
+  await place.cdui('start');
+  writeFileSync(gate, '');
+  let now = await row();
+  while (now.active) now = await row();
+  expect(now).toMatchObject({ status: 'succeeded', worker_id: name });
+});
+
 it('an agent that the server will not have says so and ends with 3, and bad arguments with 2', async () => {
   await place.cdui('start');
   const reserved = await place.cdui('agent', 'start', '--name', 'any');
   expect(reserved).toMatchObject({ code: 3, out: '', err: expect.stringContaining('reserved') as string });
-  for (const args of [['--token', 'x'], ['--name', 'Large'], ['--devices', 'gpu'], ['--control', 'nowhere']]) {
+  for (const args of [
+    ['--token', 'x'],
+    ['--name', 'Large'],
+    ['--devices', 'gpu'],
+    ['--control', 'nowhere'],
+  ]) {
     expect({ args, code: (await place.cdui('agent', 'start', ...args)).code }).toEqual({ args, code: 2 });
   }
   const nothing = await place.cdui('agent', 'logs', '--name', 'never');

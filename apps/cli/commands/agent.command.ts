@@ -34,7 +34,7 @@ export class AgentStartCommand extends OneAgentCommand<StartOptions> {
       'cdui agent start --name second         a second worker on the same machine',
       'cdui agent start --devices cuda:0      only this card',
       'cdui agent start -f                    stay in this terminal; Ctrl+C stops it',
-      'cdui run --worker any my.graph.json    send it something to do',
+      'cdui run --worker second my.graph.json send it something to do',
     ]);
     return super.setCommand(command);
   }
