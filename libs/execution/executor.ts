@@ -1,6 +1,6 @@
 import type { GraphFile, Reason, RunFolders, RunOptions, RunOutcome, StopReason } from '@cdui/protocol';
 import type { RunSinks } from './sinks';
-import type { Fingerprint } from './stores';
+import type { Fingerprint, NodeRecord } from './stores';
 
 /** The scheduler's answer: where a run executes and what it holds there. */
 export interface Placement {
@@ -28,6 +28,7 @@ export interface RunPlace {
   /** The run is given up: `onLost` follows. */
   graceOver(reason: Reason): void;
   addFacts(facts: Readonly<Record<string, unknown>>, fingerprint?: Fingerprint): void;
+  addProvenance(record: NodeRecord): void;
 }
 
 export type ExecutionRequest =
@@ -39,6 +40,8 @@ export type ExecutionRequest =
       readonly placement: Placement;
       /** Of all nodes that will execute; absent for a run of this server. */
       readonly nodeTypes?: readonly string[];
+      /** Whether it is recorded where the code of its nodes comes from: by the executor, when it executes elsewhere. */
+      readonly provenance?: boolean;
       readonly folders: RunFolders;
       readonly inputs?: Readonly<Record<string, unknown>>;
       readonly sinks: RunSinks;

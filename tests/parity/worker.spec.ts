@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GraphFile } from '@cdui/protocol';
+import type { RunStore } from '@cdui/execution';
+import type { GraphFile, RunRow, RunSubmitted } from '@cdui/protocol';
 import { AgentProcess } from '../../apps/agent/testing/agent-process';
 import { TestServer } from '../../apps/control-plane/testing/test-server';
+import { RUN_STORE } from '../../apps/control-plane/tokens';
 import { eventsOf } from './run-events';
 
 const ROOT = join(__dirname, '../..');
@@ -29,5 +31,21 @@ describe('a run on a worker', () => {
     const there = await eventsOf(server, graph, { target: { worker: 'parity' } });
     expect(there).toEqual(here);
     expect(here.at(-1)?.type).toBe('execution_complete');
+  });
+
+  it('tells where the code of its nodes comes from, as the server does', async () => {
+    const graph = JSON.parse(readFileSync(GRAPH, 'utf8')) as GraphFile;
+    const store = server.server.app.get<RunStore>(RUN_STORE);
+    const recordsOf = async (options: object): Promise<readonly unknown[]> => {
+      const { run_id: id } = (await server.post('/api/runs', { graph, options })).json as RunSubmitted;
+      for (;;) {
+        const { active } = (await server.get(`/api/runs/${id}`)).json as RunRow;
+        if (!active) return store.provenance(id);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    const here = await recordsOf({ provenance: true });
+    expect(await recordsOf({ provenance: true, target: { worker: 'parity' } })).toEqual(here);
+    expect(here.length).toBeGreaterThan(3);
   });
 });

@@ -1,7 +1,15 @@
 import { MachineFingerprint, peakRss } from '@cdui/host';
-import type { AssignFrame, RunHostMessage, StopReason } from '@cdui/protocol';
+import type { AssignFrame, GraphFile, RunHostMessage, StopReason } from '@cdui/protocol';
 import { CodedError, encodePipeFrame } from '@cdui/protocol';
-import { CatalogueLoader, FLOW_GRANT, hostSettings, loadProviders, RunHost, sleep } from '@cdui/run-host';
+import {
+  CatalogueLoader,
+  FLOW_GRANT,
+  graphProvenance,
+  hostSettings,
+  loadProviders,
+  RunHost,
+  sleep,
+} from '@cdui/run-host';
 import { deviceEnvironment } from '../runner/child-environment';
 import type { DeviceView } from '../runner/device-view';
 import { deviceView } from '../runner/device-view';
@@ -29,6 +37,8 @@ export class RunChild {
   private host: RunHost | null = null;
   private runId = '';
   private taken = 0;
+  /** Whose nodes are to be told where their code comes from. */
+  private provenance: GraphFile | null = null;
 
   constructor(private readonly world: RunChildWorld) {
     this.pipe = world.pipe((frames) => this.took(frames));
@@ -49,6 +59,7 @@ export class RunChild {
       throw new CodedError('storage_unsupported', message, { backend: storage.backend });
     }
     this.runId = runId;
+    this.provenance = assignment.provenance === true ? graph : null;
     const host = this.hostFor(assignment, view);
     this.host = host;
     const own = { ...options, device: view.device };
@@ -110,7 +121,16 @@ export class RunChild {
   private report(message: RunHostMessage, facts: Parameters<typeof framesOf>[1]): void {
     if (message.type === 'ready' || message.type === 'console') return;
     for (const frame of framesOf(message, facts)) this.pipe.push(frame, isUrgent(message));
+    if (message.type === 'run_started') this.tellProvenance();
     if (message.type === 'run_finished') void this.end();
+  }
+
+  private tellProvenance(): void {
+    if (this.provenance === null) return;
+    const catalogue = this.loader.load({ customNodes: this.customNodes, presets: this.presets });
+    for (const record of graphProvenance(this.provenance, catalogue, this.customNodes)) {
+      this.pipe.push(encodePipeFrame('run_facts', { facts: { provenance: record } }), false);
+    }
   }
 
   private fingerprint(runtime: unknown): Readonly<Record<string, unknown>> {

@@ -6,6 +6,7 @@ import type {
   SubmissionOptions,
   ValidationResult,
 } from '@cdui/protocol';
+import type { ProvenanceRecord } from '@cdui/nodes';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -24,18 +25,6 @@ export interface CatalogueAnswer {
   readonly broken: readonly BrokenFile[];
 }
 
-/** Where a node's code comes from. */
-export interface ProvenanceAnswer {
-  readonly node_id: string;
-  readonly type: string;
-  /** sha256 of the canonical JSON of the type's definition. */
-  readonly definition_hash: string;
-  readonly source: 'builtin' | 'custom';
-  /** The custom node file and its sha256; null for built-in types. */
-  readonly file: string | null;
-  readonly file_hash: string | null;
-}
-
 /** What a submission needs to know of its graph. */
 export interface PreparedAnswer {
   /** Why a run of it could not start. */
@@ -43,7 +32,7 @@ export interface PreparedAnswer {
   /** The graph's text with its secret parameters blank; null when it has none. */
   readonly scrubbed: string | null;
   /** For each node that will execute; null when not asked for. */
-  readonly provenance: readonly ProvenanceAnswer[] | null;
+  readonly provenance: readonly ProvenanceRecord[] | null;
   /** Of all nodes that will execute, each once; null when not asked for. */
   readonly nodeTypes: readonly string[] | null;
 }
@@ -80,7 +69,7 @@ export type ReadAnswer =
       readonly graph: Uint8Array;
       /** The same with its secrets; null when it has none. */
       readonly secret: Uint8Array | null;
-      readonly provenance: readonly ProvenanceAnswer[] | null;
+      readonly provenance: readonly ProvenanceRecord[] | null;
       readonly nodeTypes: readonly string[] | null;
     };
 

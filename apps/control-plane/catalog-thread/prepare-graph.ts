@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { catalogView, parseGraph, planGraph, presetSecrets, Redactor, runIssues, scrubSecrets } from '@cdui/engine';
 import type { NodeRegistry, PresetRegistry } from '@cdui/node-sdk';
+import { provenanceOf } from '@cdui/nodes';
 import type { GraphFile } from '@cdui/protocol';
-import type { PreparedAnswer, ProvenanceAnswer, WantedAnswers } from './messages';
+import type { PreparedAnswer, WantedAnswers } from './messages';
 
 /** The node types and presets of one moment. */
 export interface Types {
@@ -31,47 +29,14 @@ export function prepareGraph(json: unknown, types: Types, wanted: WantedAnswers)
   return {
     issues: [],
     scrubbed: scrubbed.secrets.length > 0 ? JSON.stringify(scrubbed.graph) : null,
-    provenance: wanted.provenance ? provenanceOf(graph, types) : null,
+    provenance: wanted.provenance
+      ? provenanceOf(plannedNodes(graph, types), registry, types.hashes, types.customNodesDir)
+      : null,
     nodeTypes: wanted.nodeTypes ? [...new Set(plannedNodes(graph, types).map(({ type }) => type))] : null,
   };
-}
-
-const CUSTOM = 'custom:';
-
-/** Of the nodes that a run of the graph executes: it can run. */
-function provenanceOf(graph: GraphFile, types: Types): readonly ProvenanceAnswer[] {
-  const fileHashes = new Map<string, string | null>();
-  const hashOf = (file: string): string | null => {
-    const known = fileHashes.get(file);
-    if (known !== undefined) return known;
-    const hash = sha256OfFile(join(types.customNodesDir, file));
-    fileHashes.set(file, hash);
-    return hash;
-  };
-  return plannedNodes(graph, types).map(({ id, type }) => {
-    const provider = types.registry.get(type)?.definition.provider ?? '';
-    const file = provider.startsWith(CUSTOM) ? provider.slice(CUSTOM.length) : null;
-    return {
-      node_id: id,
-      type,
-      definition_hash: types.hashes[type] ?? '',
-      source: file === null ? 'builtin' : 'custom',
-      file,
-      file_hash: file === null ? null : hashOf(file),
-    };
-  });
 }
 
 function plannedNodes(graph: GraphFile, types: Types): readonly { readonly id: string; readonly type: string }[] {
   const planned = planGraph(graph, types);
   return 'plan' in planned ? planned.plan.nodes : [];
-}
-
-/** Null when the file is gone meanwhile. */
-function sha256OfFile(path: string): string | null {
-  try {
-    return createHash('sha256').update(readFileSync(path)).digest('hex');
-  } catch {
-    return null;
-  }
 }

@@ -1,4 +1,12 @@
-import type { ExecutionOutcome, Fingerprint, Placement, RunInput, RunPlace, RunReturned } from '@cdui/execution';
+import type {
+  ExecutionOutcome,
+  Fingerprint,
+  NodeRecord,
+  Placement,
+  RunInput,
+  RunPlace,
+  RunReturned,
+} from '@cdui/execution';
 import type { GraphFile, Reason, StopReason, WarningPayload } from '@cdui/protocol';
 import { reasonOf } from '@cdui/protocol';
 import { LOCAL } from '@cdui/scheduling';
@@ -53,6 +61,7 @@ export class RunAttempt implements RunPlace {
         options: run.options,
         placement,
         ...(run.nodeTypes && { nodeTypes: run.nodeTypes }),
+        provenance: run.provenance !== null,
         folders: world.files.folders(run.id),
         sinks,
         signal: this.stop.signal,
@@ -146,6 +155,11 @@ export class RunAttempt implements RunPlace {
     this.keep('facts', world.store.addFacts(run.id, facts, fingerprint));
   }
 
+  addProvenance(record: NodeRecord): void {
+    const { world, run } = this.parts;
+    this.keep('provenance', world.store.addProvenance(run.id, [record]));
+  }
+
   private async call(what: string, executor: () => Promise<ExecutionOutcome | RunReturned>): Promise<void> {
     const { run, world, post } = this.parts;
     try {
@@ -181,7 +195,10 @@ export class RunAttempt implements RunPlace {
 
   private storeProvenance(): void {
     const { world, run } = this.parts;
-    if (run.provenance !== null) this.keep('provenance', world.store.addProvenance(run.id, run.provenance));
+    // A worker's own files count there.
+    if (run.provenance !== null && this.parts.placement.worker === LOCAL) {
+      this.keep('provenance', world.store.addProvenance(run.id, run.provenance));
+    }
   }
 
   private keep(what: string, written: Promise<void>): void {

@@ -1,6 +1,6 @@
 import type { ExecutionOutcome, ExecutionRequest, Fingerprint, RunReturned } from '@cdui/execution';
 import type { NumberedFrame, Reason, RunAliveFrame, RunOutcome, ServerFrame, StopReason } from '@cdui/protocol';
-import { reasonOf } from '@cdui/protocol';
+import { isPlainObject, reasonOf } from '@cdui/protocol';
 import { Acknowledgements } from './acknowledgements';
 import type { WorkerWorld } from './world';
 
@@ -86,6 +86,7 @@ export class RemoteRun {
       storage: { backend: 'local', folders },
       payload_cap_bytes: world.limits.payloadCapBytes,
       max_parallel_nodes: world.limits.maxParallelNodes,
+      ...(request.provenance && { provenance: true }),
       grace_s: world.limits.cancelGraceS,
       ...(inputs && { inputs }),
     });
@@ -200,8 +201,12 @@ export class RemoteRun {
     }
   }
 
-  private keepFacts({ fingerprint, ...facts }: Readonly<Record<string, unknown>>): void {
+  private keepFacts({ fingerprint, provenance, ...facts }: Readonly<Record<string, unknown>>): void {
     const { place } = this.request;
+    if (isPlainObject(provenance) && typeof provenance['node_id'] === 'string') {
+      place.addProvenance({ ...provenance, node_id: provenance['node_id'] });
+      return;
+    }
     if (typeof fingerprint !== 'object' || fingerprint === null) {
       place.addFacts(facts);
       return;

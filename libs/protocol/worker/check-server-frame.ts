@@ -55,6 +55,7 @@ const FRAMES: { readonly [T in ServerFrameType]: Fields<T> } = {
     storage,
     payload_cap_bytes: is.whole(1),
     max_parallel_nodes: is.whole(1),
+    provenance: is.optional(is.truth),
     grace_s: grace,
     memory_budgets: is.optional(is.tableOf(is.number(0))),
     inputs: is.optional(is.open),

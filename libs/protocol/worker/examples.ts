@@ -170,6 +170,7 @@ export const SERVER_FRAME_EXAMPLES: { readonly [T in ServerFrameType]: Extract<S
     },
     payload_cap_bytes: 131_072,
     max_parallel_nodes: 4,
+    provenance: true,
     grace_s: 30,
     memory_budgets: { 'cuda:2': 8_589_934_592 },
     inputs: { image: [[0, 1]] },

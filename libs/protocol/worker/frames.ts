@@ -129,7 +129,7 @@ export interface WarningFrame extends RunFrameHead, Timed {
 /** Capability `run_facts`: what the run's process found out about itself; later facts are added to those before. */
 export interface RunFactsFrame extends RunFrameHead {
   readonly type: 'run_facts';
-  /** `runtime`: what computes; `fingerprint`: the subprocess's own document. */
+  /** `runtime`: what computes; `fingerprint`: the subprocess's own document; `provenance`: where the code of one node comes from. */
   readonly facts: Json;
 }
 
@@ -213,6 +213,8 @@ export interface AssignFrame {
   /** The control plane's own policy, which the subprocess follows. */
   readonly payload_cap_bytes: number;
   readonly max_parallel_nodes: number;
+  /** Capability `run_facts`: whether the run tells where the code of its nodes comes from, a frame for each. */
+  readonly provenance?: boolean;
   /** In place of `welcome.grace_s`. */
   readonly grace_s?: number;
   /** Capability `memory_budget`: device -> bytes that the run may use there. */

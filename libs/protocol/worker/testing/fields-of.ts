@@ -12,7 +12,14 @@ export const OPTIONAL: ReadonlySet<string> = new Set([
   ...['event.event.payload.outputs[].text'],
   ...['warning.warning.count', 'warning.warning.code', 'warning.warning.params'],
   ...['run_finished.outcome.graph_outputs', 'run_finished.outcome.final_outputs'],
-  ...['welcome.resume_grace_s', 'assign.grace_s', 'assign.memory_budgets', 'assign.inputs', 'cancel.grace_s'],
+  ...[
+    'welcome.resume_grace_s',
+    'assign.grace_s',
+    'assign.provenance',
+    'assign.memory_budgets',
+    'assign.inputs',
+    'cancel.grace_s',
+  ],
   'assign.storage.folders.examples',
 ]);
 export const OPEN: ReadonlySet<string> = new Set([
