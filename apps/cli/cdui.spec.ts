@@ -74,6 +74,34 @@ describe('arguments', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(word);
   });
+
+  it.each([
+    [['--json'], 2, 'unknown_option'],
+    [['--json', 'runs', 'list'], 2, 'unknown_option'],
+    [['runs', '--json'], 2, 'unknown_option'],
+    [['nonsense', '--json'], 1, 'unknown_command'],
+    [['runs', 'list', '--nonsense', '--json'], 2, 'unknown_option'],
+    [['runs', 'list', '--json', '-n', 'x'], 2, 'invalid_argument'],
+    [['graphs', 'save', '--json'], 2, 'missing_argument'],
+    [['graph', 'run', 'a', 'b', '--json'], 2, 'excess_arguments'],
+    [['runs', 'metrics', 'last', '--csv', '--json'], 2, 'conflicting_option'],
+    [['run', 'a.json', '--port', '0', '--json'], 2, 'invalid_argument'],
+    [['completion', 'bash', '--json'], 2, 'unknown_option'],
+  ])('%j is a mistake that is told as JSON as well', async (args, status, code) => {
+    const { code: ended, out, err } = await cdui(...args);
+    expect(ended).toBe(status);
+    const { error } = JSON.parse(out) as { error: { code: string; message: string; details: unknown } };
+    expect(error).toEqual({ code, message: expect.stringMatching(/^(?!error)\S.*\S$/) as string, details: {} });
+    expect(err).toContain(error.message);
+  });
+
+  it.each([
+    [['help'], 'Usage: cdui [options]'],
+    [['help', 'runs'], 'Usage: cdui runs [options]'],
+    [['help', 'runs', 'list'], 'Usage: cdui runs list'],
+  ])('%j shows that help', async (args, usage) => {
+    expect((await cdui(...args)).out).toContain(usage);
+  });
 });
 
 describe('graph run', () => {

@@ -1,3 +1,4 @@
+import { systemWords } from '@cdui/host/system-words';
 import { EXIT } from './exit-codes';
 
 /** What ends a command before its work is done: one sentence for people, a code for programs. */
@@ -33,6 +34,14 @@ function asFailure(error: unknown): Failure | null {
   // Coded errors of the libraries; a system's error carries a code as well, in capitals.
   if (error instanceof Error && 'params' in error && 'code' in error) {
     return new Failure(String(error.code), error.message, EXIT.failed, error.params as Record<string, unknown>);
+  }
+  // What the system refuses about a file is no defect.
+  const { code, path, syscall } = error as NodeJS.ErrnoException;
+  if (error instanceof Error && typeof path === 'string' && typeof code === 'string') {
+    return new Failure('file_failed', `cannot ${syscall ?? 'use'} ${path}: ${systemWords(code)}`, EXIT.failed, {
+      path,
+      error: code,
+    });
   }
   return null;
 }

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Command as Commander } from 'commander';
 import { Command, InjectCommander } from 'nest-commander';
-import { EXIT } from '../exit-codes';
-import { helpAfter } from '../program';
-import { ReportingCommand } from './reporting-command';
+import { helpAfter, ProgramCommand } from '../program';
 
 @Injectable()
 @Command({
@@ -12,7 +10,7 @@ import { ReportingCommand } from './reporting-command';
   argsDescription: { shell: 'bash, zsh or fish' },
   description: 'Print a script that lets a shell complete cdui',
 })
-export class CompletionCommand extends ReportingCommand {
+export class CompletionCommand extends ProgramCommand {
   constructor(@InjectCommander() private readonly root: Commander) {
     super();
   }
@@ -26,7 +24,7 @@ export class CompletionCommand extends ReportingCommand {
     return super.setCommand(command);
   }
 
-  protected override async work([shell]: readonly string[]): Promise<number> {
+  override async run([shell]: string[]): Promise<void> {
     const { completionScript, SHELLS } = await import('../completion/scripts.js');
     const script = completionScript(shell!, this.root);
     if (script === null) {
@@ -35,6 +33,5 @@ export class CompletionCommand extends ReportingCommand {
       });
     }
     process.stdout.write(script);
-    return EXIT.ok;
   }
 }

@@ -99,7 +99,12 @@ interface LogsOptions extends ServerChoice {
   readonly search?: string;
 }
 
-@SubCommand({ name: 'logs', arguments: '<id>', argsDescription: ID, description: 'Print what a run printed' })
+@SubCommand({
+  name: 'logs',
+  arguments: '<id>',
+  argsDescription: ID,
+  description: 'Print what a run printed; with --json as JSON lines',
+})
 export class RunsLogsCommand extends ServerCommand<LogsOptions> {
   protected override async work([id]: readonly string[], options: LogsOptions): Promise<number> {
     return (await import('../runs/run-commands.js')).showLog(id!, options);
@@ -151,6 +156,11 @@ interface MetricsOptions extends ServerChoice {
 @SubCommand({ name: 'metrics', arguments: '<id>', argsDescription: ID, description: 'Show the metrics of a run' })
 export class RunsMetricsCommand extends ServerCommand<MetricsOptions> {
   protected override async work([id]: readonly string[], options: MetricsOptions): Promise<number> {
+    if (options.csv && options.json) {
+      this.command.error("error: options '--csv' and '--json' cannot be used together: give one of them", {
+        code: 'commander.conflictingOption',
+      });
+    }
     return (await import('../runs/run-commands.js')).showMetrics(id!, options);
   }
 

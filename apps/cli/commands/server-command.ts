@@ -1,6 +1,6 @@
 import { Option } from 'nest-commander';
 import { ReportingCommand, type ReportingOptions } from './reporting-command';
-import { parseHost, parsePort } from './server-options';
+import { parseHost, parseServerPort } from './server-options';
 
 /** Which server a command talks to. */
 export interface ServerChoice extends ReportingOptions {
@@ -17,6 +17,6 @@ export abstract class ServerCommand<Options extends ServerChoice = ServerChoice>
 
   @Option({ flags: '--port <number>', description: "the server's port (default: of the server that runs here)" })
   port(value: string): number {
-    return parsePort(value);
+    return parseServerPort(value);
   }
 }

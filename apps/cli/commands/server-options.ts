@@ -2,12 +2,23 @@ import { InvalidArgumentError } from 'commander';
 
 const MAX_PORT = 65_535;
 
+/** The port that a server is to listen on. */
 export function parsePort(text: string): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text.trim()) || value > MAX_PORT) {
-    throw new InvalidArgumentError(`Give a port from 0 to ${MAX_PORT}; 0 lets the system choose.`);
-  }
+  const value = portIn(text);
+  if (value === null) throw new InvalidArgumentError(`Give a port from 0 to ${MAX_PORT}; 0 lets the system choose.`);
   return value;
+}
+
+/** The port that a server listens on. */
+export function parseServerPort(text: string): number {
+  const value = portIn(text);
+  if (value === null || value === 0) throw new InvalidArgumentError(`Give the server's port, from 1 to ${MAX_PORT}.`);
+  return value;
+}
+
+function portIn(text: string): number | null {
+  const value = Number(text);
+  return /^\d+$/.test(text.trim()) && value <= MAX_PORT ? value : null;
 }
 
 export function parseHost(text: string): string {

@@ -24,18 +24,20 @@ export class StartCommand extends ReportingCommand<StartOptions> {
   protected override async work(_: readonly string[], options: StartOptions): Promise<number> {
     const { userDataFolder } = await import('../server/data-folder.js');
     const choice = { ...options, folder: userDataFolder(process.env), env: process.env };
+    const print = (address: object, already: boolean, log: string | null = null): void => {
+      const document = { ...address, already_running: already, folder: choice.folder, log };
+      process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    };
     if (options.foreground) {
-      const { runInForeground } = await import('../server/foreground.js');
-      return runInForeground(choice);
+      const { runForProgram, runInForeground } = await import('../server/foreground.js');
+      return options.json ? runForProgram(choice, (address) => print(address, false)) : runInForeground(choice);
     }
     const { startServer } = await import('../server/start-server.js');
     const { serverFile } = await import('../server/server-files.js');
     const { address, already, ms } = await startServer(choice);
     const log = serverFile.log(choice.folder);
     if (options.json) {
-      process.stdout.write(
-        `${JSON.stringify({ ...address, already_running: already, folder: choice.folder, log }, null, 2)}\n`,
-      );
+      print(address, already, log);
       return EXIT.ok;
     }
     const lines = already

@@ -4,6 +4,7 @@ import { Api } from '../client/api';
 import type { ServerChoice } from '../commands/server-command';
 import { EXIT } from '../exit-codes';
 import { Failure } from '../failure';
+import { notWritten } from '../file-failure';
 import { readGraph } from '../run/read-graph';
 import { cut, printable, table } from '../terminal/table';
 import { ago } from '../terminal/units';
@@ -61,9 +62,8 @@ export async function loadGraph(
   try {
     await writeFile(path, `${JSON.stringify(graph, null, 2)}\n`, { flag: options.force ? 'w' : 'wx' });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why = code === 'EEXIST' ? 'it is there already; --force overwrites it' : (code ?? String(error));
-    throw new Failure('file_not_written', `cannot write ${path}: ${why}`);
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw notWritten(path, error);
+    throw new Failure('file_not_written', `cannot write ${path}: it is there already; --force overwrites it`);
   }
   if (options.json) document({ name, path });
   else print([`${printable(name)} is in ${path}`]);

@@ -4,8 +4,8 @@ import { type Connection, persistently } from '../client/persistence';
 
 const WAIT_S = 25;
 
-/** Where the bytes of a log go; resolves when there is room for more. */
-export type LogSink = (bytes: Uint8Array) => Promise<void>;
+/** Where the bytes of a log go, with the place that they have in it; resolves when there is room for more. */
+export type LogSink = (bytes: Uint8Array, offset: number) => Promise<void>;
 
 type Server = Pick<Api, 'log' | 'relocate'>;
 
@@ -27,7 +27,7 @@ export async function readConsoleLog(
     const ask = (): Promise<LogPart> => api.log(id, offset, wait, signal);
     const part = await (follow ? persistently(ask, { relocate: () => api.relocate(), connection, signal }) : ask());
     dropped += Math.max(0, part.offset - offset);
-    if (part.bytes.length > 0) await write(part.bytes);
+    if (part.bytes.length > 0) await write(part.bytes, part.offset);
     offset = part.next;
     const done = follow ? isTerminal(part.status) && !part.active : true;
     if (done && part.bytes.length === 0) return dropped;

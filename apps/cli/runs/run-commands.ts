@@ -1,19 +1,22 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { makeFolder } from '@cdui/host/make-folder';
 import { TERMINAL_EVENTS } from '@cdui/protocol';
 import { Api, type Artifact, type RunEvent, type RunListQuery } from '../client/api';
 import { persistently } from '../client/persistence';
 import type { ServerChoice } from '../commands/server-command';
 import { EXIT } from '../exit-codes';
 import { Failure, reportFailure } from '../failure';
+import { notWritten } from '../file-failure';
 import { colourStyle, plainStyle, type Style, wantsColour } from '../graph-run/style';
 import { viewOf, waitFor } from '../run/submit-run';
 import { cut, printable } from '../terminal/table';
 import { readConsoleLog } from './console-log';
+import { LogLines } from './log-lines';
 import { resolveRun } from './resolve-run';
 import { artifactTable, metricTable, runLines, runTable } from './run-lists';
 
@@ -70,18 +73,25 @@ export async function showLog(
     else print(found.matches.map(({ line, text }) => `${line}: ${printable(text)}`));
     return found.matches.length > 0 ? EXIT.ok : EXIT.failed;
   }
-  const write = async (bytes: Uint8Array): Promise<void> => {
-    if (!process.stdout.write(bytes)) await once(process.stdout, 'drain');
+  const lines = new LogLines();
+  const write = async (bytes: Uint8Array, offset: number): Promise<void> => {
+    const out = options.json ? jsonLines(lines.add(bytes, offset)) : bytes;
+    if (!process.stdout.write(out)) await once(process.stdout, 'drain');
   };
   const signal = untilInterrupted();
   try {
     const dropped = await readConsoleLog(api, id, options.follow ?? false, write, aside, signal);
+    process.stdout.write(jsonLines(lines.end()));
     if (dropped > 0) process.stderr.write(`${dropped} bytes in the middle of this log were not kept\n`);
   } catch (error) {
     if (!signal.aborted) throw error;
     return EXIT.interrupted;
   }
   return EXIT.ok;
+}
+
+function jsonLines(values: readonly unknown[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join('');
 }
 
 export async function showEvents(
@@ -148,7 +158,7 @@ export async function showArtifacts(
     return EXIT.ok;
   }
   const folder = resolve(options.download);
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const files: { readonly id: string; readonly file: string }[] = [];
   for (const artifact of artifacts) files.push({ id: artifact.id, file: await download(api, id, artifact, folder) });
   if (options.json) document({ run_id: id, files });
@@ -164,13 +174,22 @@ async function download(api: Api, id: string, { id: artifactId, path }: Artifact
   );
   for (const name of [wanted, `${artifactId.slice(0, 8)}-${wanted}`, `${artifactId}-${wanted}`]) {
     const file = join(folder, name);
+    const target = createWriteStream(file, { flags: 'wx' });
     try {
-      const target = createWriteStream(file, { flags: 'wx' });
       await once(target, 'open');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
+      await response.body?.cancel();
+      throw notWritten(file, error);
+    }
+    try {
       await pipeline(Readable.from(response.body ?? []), target);
       return file;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      // A part would look like the whole.
+      await rm(file, { force: true });
+      if ((error as NodeJS.ErrnoException).syscall === 'write') throw notWritten(file, error);
+      throw new Failure('download_failed', `${wanted} broke off while it was fetched: is the server still there?`);
     }
   }
   await response.body?.cancel();

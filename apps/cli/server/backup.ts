@@ -13,6 +13,8 @@ export async function backUp(
   file: string,
   { force = false, json = false }: { readonly force?: boolean; readonly json?: boolean },
 ): Promise<number> {
+  if (file.trim() === '')
+    throw new Failure('backup_failed', 'The name of the file is empty: name the file that the copy goes to');
   const target = resolve(file);
   const folder = await folderOfServer();
   const args = [entryPath('apps/control-plane/backup'), target, ...(force ? ['--force'] : [])];

@@ -85,7 +85,11 @@ async function addressOfRunning(folder: string): Promise<ServerAddress | null> {
 }
 
 /** Its address, once it also answers there; `over` when it has ended before. */
-function answering(folder: string, pid: number, ended = (): boolean => false): Promise<ServerAddress | 'over' | null> {
+export function answering(
+  folder: string,
+  pid: number,
+  ended = (): boolean => false,
+): Promise<ServerAddress | 'over' | null> {
   return until(HEALTH_WAIT_MS, async () => {
     if (ended()) return 'over';
     const server = await findServer(folder);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { CodedError } from '@cdui/protocol';
 import { Connection } from './sqlite/connection';
@@ -10,10 +10,18 @@ import { storageFailure } from './sqlite/failures';
  * Copies the database as of one moment into a file of its own, which can be opened like the original. A server may go on writing meanwhile. The
  * copy appears under its name when it is whole and on the disk, and not at all otherwise.
  *
- * @throws CodedError `database_missing`, `backup_exists` unless `replace`, `storage_failed`
+ * @throws CodedError `database_missing`, `backup_not_made` for a target that can be no file, `backup_exists` unless `replace`, `storage_failed`
  */
 export async function backUp(file: string, target: string, { replace = false } = {}): Promise<void> {
+  if (target.trim() === '') {
+    throw new CodedError('backup_not_made', 'The name of the file is empty: name the file that the copy goes to', {});
+  }
   const to = resolve(target);
+  const found = statSync(to, { throwIfNoEntry: false });
+  if (found && !found.isFile()) {
+    const message = `${to} is ${found.isDirectory() ? 'a folder' : 'no plain file'}: name a file${found.isDirectory() ? ' in it' : ''}`;
+    throw new CodedError('backup_not_made', message, { target: to });
+  }
   if (!existsSync(file)) {
     throw new CodedError('database_missing', `There is no database at ${file}: nothing was ever stored there`, {
       file,
@@ -22,12 +30,16 @@ export async function backUp(file: string, target: string, { replace = false } =
   if (to === resolve(file)) {
     throw new CodedError('backup_exists', `${to} is the database itself: name another file`, { target: to });
   }
-  if (existsSync(to) && !replace) {
+  if (found && !replace) {
     throw new CodedError('backup_exists', `${to} exists: name another file, or replace it with --force`, {
       target: to,
     });
   }
-  await mkdir(dirname(to), { recursive: true });
+  if (!statSync(dirname(to), { throwIfNoEntry: false })?.isDirectory()) {
+    throw new CodedError('backup_not_made', `There is no folder ${dirname(to)}: make it first, or name another file`, {
+      target: to,
+    });
+  }
   const unfinished = `${to}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     await copy(file, unfinished);

@@ -210,14 +210,13 @@ describe('a backup', () => {
   it('is a whole database as of one moment, made while the server writes', async () => {
     const file = newFile();
     const database = await filled(file, 20_000);
-    const target = join(newFolder(), 'deep', 'copy.db');
+    const target = join(newFolder(), 'copy.db');
     const store = new SqliteEventStore(database);
     let [writing, cursor] = [true, 20_000];
     const writer = (async () => {
       while (writing) await store.append('r', { events: [storedEvent(++cursor), storedEvent(++cursor)] });
     })();
-    await backUp(file, target);
-    writing = false;
+    await backUp(file, target).finally(() => (writing = false));
     await writer;
     await database.close();
     expect(await sql(target, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
@@ -229,6 +228,16 @@ describe('a backup', () => {
     expect(row!.n % 2).toBe(0);
     expect(row!.n).toBeGreaterThanOrEqual(20_000);
     await copy.close();
+  });
+
+  it('makes no folders, and takes nothing but the name of a file', async () => {
+    const file = newFile();
+    await (await Database.open(file, '3.1.0')).close();
+    const folder = newFolder();
+    for (const target of [join(folder, 'not', 'there.db'), folder, '', ' ']) {
+      await expect(backUp(file, target, { replace: true })).rejects.toMatchObject({ code: 'backup_not_made' });
+    }
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('replaces a file only when told to, and leaves no other behind', async () => {

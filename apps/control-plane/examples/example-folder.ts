@@ -38,13 +38,9 @@ export class ExampleFolder {
     const folder = this.settings.examplesDir;
     const file = folder === null || !path.endsWith(SUFFIX) ? null : await confinedFile(resolve(folder, path), [folder]);
     if (file === null) {
-      throw new CodedError(
-        'example_not_found',
-        `There is no example "${path}": GET /api/examples/list lists all of them`,
-        {
-          path,
-        },
-      );
+      throw new CodedError('example_not_found', `There is no example "${path}": the list of examples has them all`, {
+        path,
+      });
     }
     return JSON.parse(await readFile(file, 'utf8'));
   }

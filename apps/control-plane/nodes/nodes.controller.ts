@@ -40,7 +40,7 @@ export class NodesController {
   async one(@Param('name') name: string): Promise<NodeDefinition> {
     const definition = (await this.list()).find((candidate) => candidate.node_name === name);
     if (definition) return definition;
-    throw new CodedError('node_not_found', `There is no node type "${name}": GET /api/nodes lists all of them`, {
+    throw new CodedError('node_not_found', `There is no node type "${name}": the list of nodes has them all`, {
       name,
     });
   }

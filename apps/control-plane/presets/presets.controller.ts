@@ -26,7 +26,7 @@ export class PresetsController {
   async one(@Param('name') name: string): Promise<PresetDefinition> {
     const preset = (await this.list()).find((candidate) => candidate.preset_name === name);
     if (preset) return preset;
-    throw new CodedError('preset_not_found', `There is no preset "${name}": GET /api/presets lists all of them`, {
+    throw new CodedError('preset_not_found', `There is no preset "${name}": the list of presets has them all`, {
       name,
     });
   }

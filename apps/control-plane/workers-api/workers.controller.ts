@@ -60,7 +60,7 @@ export class WorkersController {
     const worker = this.workers.get(id);
     if (worker) return worker;
     const name = id.slice(0, 80);
-    throw new CodedError('worker_not_found', `There is no worker "${name}": GET /api/workers lists all of them`, {
+    throw new CodedError('worker_not_found', `There is no worker "${name}": the list of workers has them all`, {
       id: name,
     });
   }
