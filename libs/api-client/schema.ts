@@ -379,6 +379,46 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/workers/{id}/drain': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Drain a worker
+     * @description It takes no new runs; those that it has go on, and those that wait for it wait. This holds until it is undrained, or its agent connects anew.
+     */
+    post: operations['workers_drain'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/workers/{id}/undrain': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Let a drained worker take new runs again
+     * @description An agent that is about to end (`cdui agent stop --drain`) goes on refusing them.
+     */
+    post: operations['workers_undrain'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/runs': {
     parameters: {
       query?: never;
@@ -1923,6 +1963,86 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['WorkerHistoryDto'];
+        };
+      };
+      /** @description There is none */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorDto'];
+        };
+      };
+    };
+  };
+  workers_drain: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The worker’s id, which is its name. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WorkerRowDto'];
+        };
+      };
+      /** @description Without the session token */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['GuardErrorDto'];
+        };
+      };
+      /** @description There is none */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorDto'];
+        };
+      };
+    };
+  };
+  workers_undrain: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The worker’s id, which is its name. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WorkerRowDto'];
+        };
+      };
+      /** @description Without the session token */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['GuardErrorDto'];
         };
       };
       /** @description There is none */

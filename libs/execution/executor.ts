@@ -70,6 +70,8 @@ export interface ExecutionOutcome extends Omit<RunOutcome, 'reason'> {
 export interface RunReturned {
   readonly status: 'returned';
   readonly reason: Reason;
+  /** Whether its worker may still be about to start it: it was told to, and never answered. */
+  readonly unanswered: boolean;
 }
 
 /** Executes one run's graph and reports how it ended. Never rejects for what the graph does; rejects for a defect only. */

@@ -202,6 +202,20 @@ describe('runs', () => {
     expect(world.launcher.living).toHaveLength(1);
   });
 
+  it('are taken again by one that was drained when it connects anew: the server says it again if that still holds', async () => {
+    const line = await world.connect();
+    line.give({ type: 'drain', draining: true });
+    expect(world.agent.status.draining).toBe(true);
+    await world.cut(line);
+    expect(world.agent.status.draining).toBe(true);
+    world.clock.advance(10_000);
+    const again = await world.connect();
+    expect(world.agent.status.draining).toBe(false);
+    again.give(assign('r1'));
+    await settled();
+    expect(world.launcher.living).toHaveLength(1);
+  });
+
   it('are cancelled with the grace that was said', async () => {
     const line = await world.connect();
     line.give(assign('r1'));

@@ -144,6 +144,8 @@ export class Agent implements LinkOwner, RunsOwner {
     link.say({ type: 'run_alive', runs: this.runs.alive });
     // A second hello was answered: what was sent on this connection need not be sent again.
     if (this.welcomedAt !== null) return;
+    // What was said of draining holds as long as the connection did.
+    this.drainedByServer = false;
     this.since = this.world.clock.now();
     this.welcomedAt = this.world.clock.monotonic();
     this.reason = null;

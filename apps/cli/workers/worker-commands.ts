@@ -2,7 +2,7 @@ import { Api } from '../client/api';
 import type { ServerChoice } from '../commands/server-command';
 import { EXIT } from '../exit-codes';
 import { colourStyle, plainStyle, type Style, wantsColour } from '../graph-run/style';
-import { workerLines, workerTable } from './worker-lines';
+import { drainLines, workerLines, workerTable } from './worker-lines';
 
 /** What the commands about workers do; each returns the process's exit code. */
 
@@ -24,5 +24,14 @@ export async function showWorker(id: string, options: ServerChoice): Promise<num
   );
   if (options.json) document(worker);
   else print(workerLines(worker, Date.now(), style()));
+  return EXIT.ok;
+}
+
+/** Has a worker take no new runs, or take them again. */
+export async function drainWorker(id: string, drained: boolean, options: ServerChoice): Promise<number> {
+  const route = drained ? '/api/workers/{id}/drain' : '/api/workers/{id}/undrain';
+  const worker = await apiOf(options).order((client, signal) => client.post(route, { path: { id }, signal }));
+  if (options.json) document(worker);
+  else print(drainLines(worker));
   return EXIT.ok;
 }

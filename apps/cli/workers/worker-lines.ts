@@ -47,6 +47,15 @@ export function workerLines(worker: Worker, now: number, style: Style): readonly
   ];
 }
 
+/** What draining a worker, or the opposite, came to. */
+export function drainLines({ name, draining, running }: Worker): readonly string[] {
+  const who = printable(name);
+  if (!draining) return [`${who} takes new runs.`];
+  const runs = running.length === 1 ? '1 run goes' : `${running.length} runs go`;
+  const there = running.length === 0 ? 'No run is left there' : `${runs} on there: ${running.map(shortId).join(', ')}`;
+  return [`${who} takes no new runs. ${there}.`];
+}
+
 function deviceTable({ devices }: Worker): readonly string[] {
   if (devices.length === 0) return ['It offers no devices.'];
   const rows = devices.map(({ device, name, slots, free_bytes: free, total_bytes: total, utilization }) => [

@@ -33,9 +33,9 @@ export interface RunKeeper {
   /**
    * Lets it wait again at its old place: it could not be started now.
    *
-   * @param returned its worker was told to start it and may still try: what it held there stays taken
+   * @param why storage did not work; its worker will not start it; or its worker was told to start it and may still try
    */
-  requeue(live: LiveRun, returned: boolean): void;
+  requeue(live: LiveRun, why: RequeueReason): void;
   /** A run was started: storage works. */
   began(): void;
   /** Its row says something else. */
@@ -45,6 +45,8 @@ export interface RunKeeper {
   /** Whether the server will not wait any longer for what cannot be stored. */
   givesUp(): boolean;
 }
+
+export type RequeueReason = 'not_stored' | 'returned' | 'unanswered';
 
 type End = Extract<RunEffect, { do: 'end' }>;
 
@@ -242,7 +244,7 @@ export class LiveRun {
   private requeue(uncommit: boolean): void | Promise<void> {
     if (uncommit) return this.uncommit();
     this.placement = null;
-    this.keeper.requeue(this, false);
+    this.keeper.requeue(this, 'not_stored');
   }
 
   /** Tries until the row says so: while it says `running`, nothing may hold the run. */
@@ -262,10 +264,11 @@ export class LiveRun {
         await backoff.pause();
       }
     }
+    const why = this.attempt?.unanswered ? 'unanswered' : 'returned';
     this.placement = null;
     this.attempt = null;
     this.become('queued');
-    keeper.requeue(this, true);
+    keeper.requeue(this, why);
   }
 
   /** Row and last event in one commit; then the slots; then the event is made known. */

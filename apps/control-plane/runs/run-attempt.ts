@@ -48,6 +48,11 @@ export class RunAttempt implements RunPlace {
     return this.lastSeq;
   }
 
+  /** Whether a worker was told to start it and never answered. */
+  get unanswered(): boolean {
+    return this.outcome?.status === 'returned' && this.outcome.unanswered;
+  }
+
   execute(graph: () => Promise<GraphFile>): void {
     const { run, world, placement } = this.parts;
     this.over = this.call('executed', async () => {

@@ -19,7 +19,7 @@ import type { Slot } from '@cdui/scheduling';
 import { LOCAL } from '@cdui/scheduling';
 import { Subject } from 'rxjs';
 import { GraphVault, type KeptGraph } from './graph-vault';
-import type { AcceptedRun, RunKeeper } from './live-run';
+import type { AcceptedRun, RequeueReason, RunKeeper } from './live-run';
 import { LiveRun } from './live-run';
 import { runRow } from './local/run-rows';
 import { askedDevice, engineOptions, localPlace } from './placement-of';
@@ -74,7 +74,7 @@ export class RunService extends Runs {
       graph: (run) => this.graphOf(run),
       withdraw: (run) => this.slots.withdraw(run),
       release: (run) => this.slots.release(run),
-      requeue: (live, returned) => this.requeue(live, returned),
+      requeue: (live, why) => this.requeue(live, why),
       began: () => this.slots.wentWell(),
       changed: (id) => this.changed(id),
       gone: (live) => this.gone(live),
@@ -347,11 +347,9 @@ export class RunService extends Runs {
     return JSON.parse(text) as GraphFile;
   }
 
-  private requeue(live: LiveRun, returned: boolean): void {
-    if (returned) {
-      this.slots.giveBackFenced(live.run);
-      return;
-    }
+  private requeue(live: LiveRun, why: RequeueReason): void {
+    if (why === 'unanswered') return this.slots.giveBackFenced(live.run);
+    if (why === 'returned') return this.slots.giveBackAtOnce(live.run);
     if (live.run.lane === 'queued') {
       this.slots.giveBack(live.run);
       return;

@@ -63,6 +63,13 @@ export class RunSlots {
     });
   }
 
+  /** Takes back a run that its worker will not start: it is away or drained, which is known here already. */
+  giveBackAtOnce({ id, waiting }: AcceptedRun): void {
+    this.scheduler.release(id);
+    this.scheduler.submit(waiting);
+    this.dispatch();
+  }
+
   /** Takes back a run that a worker was told to start. What it held stays taken until that worker says hello, or nobody waits for it any more. */
   giveBackFenced({ id, waiting }: AcceptedRun): void {
     const free = this.scheduler.fence(id);

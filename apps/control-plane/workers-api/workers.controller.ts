@@ -1,4 +1,4 @@
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { WorkerHistory, WorkerList, WorkerRow } from '@cdui/protocol';
 import { CodedError } from '@cdui/protocol';
@@ -50,6 +50,39 @@ export class WorkersController {
   @Refuses(NOT_FOUND)
   history(@Param('id') id: string): WorkerHistory {
     return workerHistory(this.existing(id));
+  }
+
+  @Post(':id/drain')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Drain a worker',
+    description:
+      'It takes no new runs; those that it has go on, and those that wait for it wait. This holds until it is undrained, or its agent connects anew.',
+  })
+  @WorkerIdParam()
+  @ApiOkResponse({ type: WorkerRowDto })
+  @Refuses(NOT_FOUND)
+  drain(@Param('id') id: string): WorkerRow {
+    return this.drained(id, true);
+  }
+
+  @Post(':id/undrain')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Let a drained worker take new runs again',
+    description: 'An agent that is about to end (`cdui agent stop --drain`) goes on refusing them.',
+  })
+  @WorkerIdParam()
+  @ApiOkResponse({ type: WorkerRowDto })
+  @Refuses(NOT_FOUND)
+  undrain(@Param('id') id: string): WorkerRow {
+    return this.drained(id, false);
+  }
+
+  private drained(id: string, drained: boolean): WorkerRow {
+    const worker = this.existing(id);
+    this.workers.drain(worker, drained);
+    return this.row(worker);
   }
 
   private row(worker: Worker): WorkerRow {

@@ -129,7 +129,7 @@ export class RemoteRun {
 
   /** The connection ended. A run that did not begin may begin elsewhere: the agent discards what it has not started. */
   connectionLost(reason: Reason): void {
-    if (this.phase === 'assigned') this.over({ status: 'returned', reason });
+    if (this.phase === 'assigned') this.over({ status: 'returned', reason, unanswered: true });
     if (this.phase !== 'started') return;
     this.stopTimer();
     this.phase = 'away';
@@ -222,7 +222,8 @@ export class RemoteRun {
       // It was assigned in the moment in which the agent began to drain.
       this.acks.reached(this.lastSeq);
       this.acks.tell();
-      this.over({ status: 'returned', reason: reasonOf('worker_draining', { worker: home.id }) });
+      const why = reasonOf('worker_draining', { worker: home.id });
+      this.over({ status: 'returned', reason: why, unanswered: false });
       return;
     }
     this.request.place.endedAt(this.lastSeq);

@@ -17,7 +17,11 @@ export class WorkerExecutor implements Executor {
     if (!place) throw new Error(`Run ${runId} has no place to report to`);
     const worker = this.worker(placement.worker);
     if (request.kind === 'start' && !worker.online) {
-      return { status: 'returned', reason: reasonOf('worker_not_connected', { worker: worker.id }) };
+      return returned(reasonOf('worker_not_connected', { worker: worker.id }));
+    }
+    // Drained since the run got its place: an assignment behind that would be refused.
+    if (request.kind === 'start' && worker.draining) {
+      return returned(reasonOf('worker_draining', { worker: worker.id }));
     }
     const missing = request.kind === 'start' ? worker.lacks(request.nodeTypes ?? []) : [];
     if (missing.length > 0) return refused(reasonOf('worker_missing_types', { worker: worker.id, types: missing }));
@@ -29,6 +33,11 @@ export class WorkerExecutor implements Executor {
     run.begin();
     return run.result;
   }
+}
+
+/** The worker was told nothing of it. */
+function returned(reason: Reason): RunReturned {
+  return { status: 'returned', reason, unanswered: false };
 }
 
 /** Its node types changed while the run waited. */

@@ -70,6 +70,20 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
     this.listeners.push(listener);
   }
 
+  /**
+   * Has a worker take no new runs, or take them again; those that it has go on. It holds until the opposite is asked for, or the worker connects
+   * anew. Asking twice does no harm.
+   */
+  drain(worker: Worker, drained: boolean): void {
+    if (worker.isDrained === drained) return;
+    worker.isDrained = drained;
+    const { id } = worker;
+    this.world.log('info', `Worker ${id} ${drained ? 'is drained' : 'takes new runs again'}`, { worker: id });
+    // Assignments that are on their way come before this; none is sent behind it.
+    worker.send({ type: 'drain', draining: drained });
+    this.changed(worker);
+  }
+
   /** Takes a connection whose credential was accepted. */
   accept(transport: WorkerTransport, credential: WorkerCredential): void {
     const connection = new WorkerConnection(transport, credential, this.world, this);
@@ -106,6 +120,7 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
     this.rejected.delete(hello.name);
     if (isNew) {
       worker.isReady = false;
+      worker.isDrained = false;
       worker.isDraining = false;
       worker.connectedAt = clock.now();
       this.world.log('info', `Worker ${worker.id} connected from ${connection.address}`, { worker: worker.id });

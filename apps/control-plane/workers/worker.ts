@@ -23,6 +23,9 @@ export class Worker implements KnownWorker, RunHome {
   lastReject: RejectFrame | null = null;
   /** Whether it told after its hello which runs it has: nothing is given to it before. */
   isReady = false;
+  /** Whether this server wants it to take no new runs. */
+  isDrained = false;
+  /** Whether it said that it takes none. */
   isDraining = false;
   readonly runs = new Map<string, RemoteRun>();
   readonly history = new DeviceHistory();
@@ -39,7 +42,7 @@ export class Worker implements KnownWorker, RunHome {
   }
 
   get draining(): boolean {
-    return this.isDraining;
+    return this.isDrained || this.isDraining;
   }
 
   /** `disconnected`: it is away, and runs wait for it. */
