@@ -31,6 +31,9 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   'worker.first_node.p50_ms': 150,
   'cancel.p99_ms': 20,
   'overhead.pct': 3,
+  'return.5000_s': 5,
+  'replay.100k_s': 2,
+  'replay.dispatch_p99_ms': 50,
   'orphans.left': 0,
   'sim.violations': 0,
 };

@@ -24,6 +24,16 @@ export class ServerProcess {
 
   static async start(env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
     const folder = mkdtempSync(join(tmpdir(), 'cdui-bench-'));
+    return ServerProcess.on(folder, env);
+  }
+
+  /** Another one on the folder of one that was killed. */
+  async again(env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
+    const { port } = new URL(this.url);
+    return ServerProcess.on(this.folder, { CODEFYUI_PORT: port, ...env });
+  }
+
+  private static async on(folder: string, env: Readonly<Record<string, string>>): Promise<ServerProcess> {
     mkdirSync(join(folder, 'data/custom_nodes'), { recursive: true });
     writeFileSync(join(folder, 'data/custom_nodes/wait.js'), WAIT);
     const child = spawn(process.execPath, [entryPath('apps/control-plane/main')], {
@@ -44,11 +54,16 @@ export class ServerProcess {
     return this.client.send('GET', path, null);
   }
 
-  /** Nothing of it is needed any more. */
-  async kill(): Promise<void> {
+  /** It dies without a word; its folder stays. */
+  async crash(): Promise<void> {
     this.client.close();
     this.child.kill('SIGKILL');
     if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, 'exit');
+  }
+
+  /** Nothing of it is needed any more. */
+  async kill(): Promise<void> {
+    await this.crash();
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
