@@ -1,5 +1,3 @@
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { RunRow } from '@cdui/protocol';
 import { times } from '../../testing/long';
 import { Site, until } from './site';
@@ -8,15 +6,10 @@ import { Site, until } from './site';
 const MOMENTS = times(10, 100);
 
 let site: Site;
-let gate: string;
 beforeAll(async () => {
   site = await Site.open();
-  gate = join(site.folder, 'gate');
 });
-afterEach(async () => {
-  await site.endAgents();
-  rmSync(gate, { force: true });
-});
+afterEach(() => site.endAgents());
 afterAll(() => site.close());
 
 const on = (worker: string): object => ({ target: { worker } });
@@ -26,9 +19,9 @@ const turns = async (count: number): Promise<void> => {
 
 describe('a drained worker', () => {
   it('finishes what it has, takes nothing new, and takes up what waited when it is undrained', async () => {
-    const agent = await site.agent('one', { TEST_GATE: gate });
-    const first = await site.submit('Await', on('one'));
-    await site.run(first, ({ execution_facts: facts }) => facts?.['device_aliases'] !== undefined);
+    const agent = await site.agent('one');
+    const first = await site.submit('Await', on('one'), 'one');
+    await site.begun(first);
     expect(await site.drain('one')).toMatchObject({ status: 200, json: { name: 'one', draining: true } });
     expect(await site.drain('one')).toMatchObject({ status: 200, json: { draining: true, running: [first] } });
     await until(
@@ -38,7 +31,7 @@ describe('a drained worker', () => {
     const second = await site.submit('Give', on('one'));
     const reason = { queue_reason_code: 'worker_draining', queue_reason_params: { worker: 'one' } };
     expect(await site.run(second)).toMatchObject({ status: 'queued', ...reason });
-    writeFileSync(gate, '');
+    site.openGate('one');
     expect(await site.ended(first)).toMatchObject({ status: 'succeeded' });
     expect(await site.run(second)).toMatchObject({ status: 'queued', ...reason });
     expect(await site.undrain('one')).toMatchObject({ status: 200, json: { draining: false } });

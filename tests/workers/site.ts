@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { RunEventsPage, RunRow, WorkerRow } from '@cdui/protocol';
 import { AgentProcess } from '../../apps/agent/testing/agent-process';
 import { graphOf, writeCustomNodes } from '../../apps/control-plane/testing/custom-nodes';
@@ -6,8 +8,8 @@ import { TestServer } from '../../apps/control-plane/testing/test-server';
 /** What nodes of these tests do, besides those that a test brings. */
 const NODES = {
   Give: 'return { value: 1 };',
-  // Ends when a file comes into being.
-  Await: `const { existsSync } = require('node:fs'); while (!context.cancelled && !existsSync(process.env.TEST_GATE)) await new Promise((next) => setTimeout(next, 5)); return { value: 1 };`,
+  // Ends when its gate is opened.
+  Await: `const { existsSync } = require('node:fs'); const gate = process.env.TEST_GATES + '/' + params.text('key'); while (!context.cancelled && !existsSync(gate)) await new Promise((next) => setTimeout(next, 5)); return { value: 1 };`,
 };
 
 /** A server, and agents that are programs of their own, on one user data folder. */
@@ -17,7 +19,10 @@ export class Site {
   private constructor(private readonly server: TestServer) {}
 
   static async open(nodes: Readonly<Record<string, string>> = {}): Promise<Site> {
-    const prepare = (folder: string): void => writeCustomNodes(folder, { ...NODES, ...nodes });
+    const prepare = (folder: string): void => {
+      writeCustomNodes(folder, { ...NODES, ...nodes });
+      mkdirSync(join(folder, 'gates'));
+    };
     return new Site(await TestServer.start({ CODEFYUI_WORKER_HEARTBEAT_S: '1' }, prepare));
   }
 
@@ -25,17 +30,30 @@ export class Site {
     return this.server.folder;
   }
 
+  private get gates(): string {
+    return join(this.folder, 'gates');
+  }
+
+  /** Lets the nodes `Await` of that key end, those that come later included. */
+  openGate(key: string): void {
+    writeFileSync(join(this.gates, key), '');
+  }
+
   /** An agent that is connected. */
   async agent(name: string, env: NodeJS.ProcessEnv = {}): Promise<AgentProcess> {
-    const agent = new AgentProcess(this.folder, name, { args: ['--control', this.server.url], env });
+    const agent = new AgentProcess(this.folder, name, {
+      args: ['--control', this.server.url],
+      env: { TEST_GATES: this.gates, ...env },
+    });
     this.agents.push(agent);
     await agent.prints(/Connected as worker/);
     await this.worker(name, ({ status }) => status === 'online');
     return agent;
   }
 
-  async submit(type: string, options: object): Promise<string> {
-    const { status, json } = await this.server.post('/api/runs', { graph: graphOf(type), options });
+  async submit(type: string, options: object, key = ''): Promise<string> {
+    const graph = graphOf(type, { key });
+    const { status, json } = await this.server.post('/api/runs', { graph, options });
     expect({ status, json }).toMatchObject({ status: 200 });
     return (json as { run_id: string }).run_id;
   }
@@ -57,6 +75,11 @@ export class Site {
   /** The run's row, when it is as wanted. */
   run(id: string, fits: (row: RunRow) => boolean = () => true): Promise<RunRow> {
     return until(async () => (await this.server.get(`/api/runs/${id}`)).json as RunRow, fits);
+  }
+
+  /** The run's row, once its process has begun it. */
+  async begun(id: string): Promise<RunRow> {
+    return this.run(id, ({ execution_facts: facts }) => facts?.['device_aliases'] !== undefined);
   }
 
   ended(id: string): Promise<RunRow> {
