@@ -25,7 +25,12 @@ class FleetAgent {
     return new Promise((resolve) => {
       const socket = new WebSocket(url, { headers: { 'x-codefyui-token': token }, perMessageDeflate: false });
       socket.on('open', () => socket.send(JSON.stringify(this.hello)));
-      socket.once('message', () => {
+      socket.once('message', (data: Buffer) => {
+        const { heartbeat_s: seconds } = JSON.parse(data.toString()) as { readonly heartbeat_s: number };
+        const { devices } = this.hello;
+        const heartbeat = JSON.stringify({ type: 'heartbeat', devices, running: [] });
+        const timer = setInterval(() => socket.send(heartbeat), seconds * 1000);
+        socket.once('close', () => clearInterval(timer));
         socket.send('{"type":"run_alive","runs":[]}');
         this.pause.reset();
         resolve(true);

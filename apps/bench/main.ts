@@ -17,6 +17,7 @@ const BENCHMARKS: Readonly<Record<string, (report: Report) => Promise<Figures>>>
   'worker-events': async (report) => (await import('./worker-events.js')).benchWorkerEvents(report),
   dispatch: async (report) => (await import('./dispatch.js')).benchDispatch(report),
   overhead: async (report) => (await import('./overhead.js')).benchOverhead(report),
+  idle: async (report) => (await import('./idle.js')).benchIdle(report),
   recovery: async (report) => (await import('./recovery.js')).benchRecovery(report),
   orphans: async (report) => (await import('./orphans.js')).benchOrphans(report),
   sim: async (report) => (await import('./sim.js')).benchSim(report),

@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { entryPath } from '@cdui/host/entry';
 import type { ServerFrame } from '@cdui/protocol';
 import { helloOf, ScriptedAgent } from '../control-plane/testing/scripted-agent';
 import type { Figures, Report } from './figures';
 import { frame } from './event-log';
+import { Fleet } from './fleet-process';
 import { median } from './rounds';
 import { ServerProcess } from './server-process';
 import { graphOf } from './worker-bench';
@@ -23,7 +22,7 @@ export async function benchRecovery(report: Report): Promise<Figures> {
 
 async function comeBack(report: Report): Promise<Figures> {
   let server = await ServerProcess.start();
-  const fleet = Array.from({ length: PROCESSES }, (_, index) => new Fleet(server, index));
+  const fleet = Array.from({ length: PROCESSES }, (_, index) => new Fleet(server, index, AGENTS / PROCESSES));
   try {
     await Promise.all(fleet.map((part) => part.ask(`dial ${Date.now()}`)));
     await server.crash();
@@ -47,45 +46,6 @@ async function comeBack(report: Report): Promise<Figures> {
   } finally {
     fleet.forEach((part) => part.end());
     await server.kill();
-  }
-}
-
-/** Part of the agents, in a process of its own. */
-class Fleet {
-  private readonly child: ChildProcess;
-  private text = '';
-
-  constructor({ url, token }: ServerProcess, index: number) {
-    const count = AGENTS / PROCESSES;
-    const place = [`${url.replace('http', 'ws')}/ws/worker`, token, String(index * count), String(count)];
-    this.child = spawn(process.execPath, [entryPath('apps/bench/fleet'), ...place], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-  }
-
-  tell(line: string): void {
-    this.child.stdin?.write(`${line}\n`);
-  }
-
-  /** @returns what it answers */
-  ask(line: string): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const onData = (chunk: Buffer): void => {
-        this.text += chunk.toString();
-        const match = /welcomed (.*)\n/.exec(this.text);
-        if (!match) return;
-        this.text = '';
-        this.child.stdout?.off('data', onData);
-        resolve(match[1]!);
-      };
-      this.child.stdout?.on('data', onData);
-      this.child.once('exit', (code) => reject(new Error(`The fleet ended with ${code}`)));
-      this.tell(line);
-    });
-  }
-
-  end(): void {
-    this.child.kill('SIGKILL');
   }
 }
 

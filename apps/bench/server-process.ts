@@ -54,6 +54,10 @@ export class ServerProcess {
     return this.client.send('GET', path, null);
   }
 
+  get pid(): number {
+    return this.child.pid!;
+  }
+
   /** It dies without a word; its folder stays. */
   async crash(): Promise<void> {
     this.client.close();
