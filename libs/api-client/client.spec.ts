@@ -52,6 +52,12 @@ it.each([
     'invalid_body',
     'graph.nodes: must be a list',
   ],
+  [
+    422,
+    { detail: [{ loc: ['body', 'graph', 'nodes'], msg: '"graph.nodes" must be a list', type: 'invalid_body' }] },
+    'invalid_body',
+    '"graph.nodes" must be a list',
+  ],
   [403, { detail: 'Missing token' }, 'http_403', 'Missing token'],
   [502, 'a proxy’s page', 'http_502', 'The server answered 502'],
 ])('tells what a refusal with status %d says', async (status, body, code, message) => {

@@ -169,7 +169,11 @@ function refusal(status: number, text: string): ApiError {
       readonly msg?: string;
       readonly type?: string;
     }[];
-    const message = problems.map(({ loc = [], msg = '' }) => `${loc.slice(1).join('.')}: ${msg}`.replace(/^: /, ''));
+    const message = problems.map(({ loc = [], msg = '' }) => {
+      const field = loc.slice(1).join('.');
+      // Most messages name their field themselves.
+      return msg.includes(field) ? msg : `${field}: ${msg}`;
+    });
     return new ApiError(status, problems[0]?.type ?? `http_${status}`, message.join('; '), { fields: problems });
   }
   const { code, message, details } = (detail ?? {}) as {

@@ -7,6 +7,10 @@ const WORDINGS = {
   worker_offline: ({ worker }) => `waiting for worker ${String(worker)} to reconnect`,
   worker_draining: ({ worker }) => `worker ${String(worker)} is draining`,
   no_worker_offers: ({ devices }) => `waiting for a worker that offers ${list(devices)}`,
+  seeded_run: ({ run_id }) =>
+    typeof run_id === 'string'
+      ? `waiting for run ${run_id}, which has a seed and runs alone`
+      : 'waiting until nothing else of the queue runs there: a run with a seed runs alone',
   worker_disconnected: ({ worker, reason }) =>
     `The connection to worker ${String(worker)} was lost: ${textOf(reason)}. The run goes on there`,
   worker_reconnected: ({ worker }) => `Worker ${String(worker)} is back, and the run with it`,

@@ -61,6 +61,9 @@ describe('checkSubmission', () => {
     ['options', { graph: GRAPH, options: [] }],
     ['name', { graph: GRAPH, name: 3 }],
     ['name', { graph: GRAPH, name: 'x'.repeat(65) }],
+    ['name', { graph: GRAPH, name: '𠮷'.repeat(65) }],
+    ['name', { graph: GRAPH, name: 'a\0b' }],
+    ['name', { graph: GRAPH, name: 'a\ud800' }],
     ['priority', { graph: GRAPH, priority: 1 }],
     ['__proto__', JSON.parse('{"graph":{"nodes":[1]},"__proto__":{}}')],
   ])('names the field %j of a body that has not the form', (field, body) => {
@@ -69,8 +72,12 @@ describe('checkSubmission', () => {
 
   it('trims the name and takes the graph’s when there is none', () => {
     expect(submit({}, { name: ` ${'x'.repeat(64)} ` })).toMatchObject({ name: 'x'.repeat(64) });
+    expect(submit({}, { name: '𠮷'.repeat(64) })).toMatchObject({ name: '𠮷'.repeat(64) });
     expect(submit({}, { name: '  ' })).toMatchObject({ name: 'A graph' });
     expect(checkSubmission({ graph: { ...GRAPH, name: 'y'.repeat(100) } }).name).toBe('y'.repeat(64));
+    expect(checkSubmission({ graph: { ...GRAPH, name: `a\0\ud800${'𠮷'.repeat(99)}` } }).name).toBe(
+      `a${'𠮷'.repeat(63)}`,
+    );
   });
 
   it.each([
@@ -212,7 +219,7 @@ describe('checkSubmission', () => {
         try {
           const { options, name } = check(body);
           expect(checkOptions(JSON.parse(JSON.stringify(options)))).toEqual(options);
-          expect(name.length).toBeLessThanOrEqual(64);
+          expect([...name].length).toBeLessThanOrEqual(64);
         } catch (error) {
           if (!(error instanceof CodedError)) throw error;
           expect([

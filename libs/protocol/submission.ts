@@ -34,8 +34,10 @@ export interface Submission {
   readonly name: string;
 }
 
-/** In characters. */
+/** In characters as people count them: code points. */
 export const MAX_RUN_NAME = 64;
+/** What neither a database nor UTF-8 can hold as text. */
+const NO_TEXT = /[\0\p{Cs}]/u;
 const MAX_LANE = 64;
 const MAX_GRAPH_ID = 128;
 const MAX_SEED = 2 ** 32 - 1;
@@ -134,15 +136,25 @@ function checkName(name: unknown): string {
   if (name === undefined || name === null) return '';
   if (typeof name !== 'string') throw misformed('name', name, '"name" must be a text');
   const trimmed = name.trim();
-  if (trimmed.length > MAX_RUN_NAME) {
-    throw misformed('name', name, `"name" must have at most ${MAX_RUN_NAME} characters, it has ${trimmed.length}`);
+  const length = [...trimmed].length;
+  if (length > MAX_RUN_NAME) {
+    throw misformed('name', name, `"name" must have at most ${MAX_RUN_NAME} characters, it has ${length}`);
+  }
+  if (NO_TEXT.test(trimmed)) {
+    throw misformed(
+      'name',
+      name,
+      '"name" must be text: without the character NUL and without half characters (lone surrogates)',
+    );
   }
   return trimmed;
 }
 
 function graphName(graph: GraphFile): string {
   const name: unknown = own(graph, 'name');
-  return typeof name === 'string' ? name.trim().slice(0, MAX_RUN_NAME).trim() : '';
+  if (typeof name !== 'string') return '';
+  const characters = [...name.replace(new RegExp(NO_TEXT, 'gu'), '').trim()];
+  return characters.slice(0, MAX_RUN_NAME).join('').trim();
 }
 
 function readDevice(value: unknown, option: string): string | null {
@@ -177,8 +189,8 @@ function readLane(value: unknown, option: string): Lane {
 
 function readGraphId(value: unknown, option: string): string {
   if (value === null) return '';
-  if (typeof value === 'string' && value.length <= MAX_GRAPH_ID) return value;
-  throw invalid(option, value, `must be a text of at most ${MAX_GRAPH_ID} characters`);
+  if (typeof value === 'string' && value.length <= MAX_GRAPH_ID && !NO_TEXT.test(value)) return value;
+  throw invalid(option, value, `must be a text of at most ${MAX_GRAPH_ID} characters, without NUL and half characters`);
 }
 
 function readErrorMode(value: unknown, option: string): ErrorMode {
@@ -199,7 +211,8 @@ function invalid(option: string, value: unknown, rule: string): CodedError {
 }
 
 function misformed(field: string, value: unknown, rule: string): CodedError {
-  return new CodedError('invalid_body', `${rule}; it is ${shown(value)}`, { field, value: shown(value) });
+  const what = value === undefined ? 'it is missing' : `it is ${shown(value)}`;
+  return new CodedError('invalid_body', `${rule}; ${what}`, { field, value: shown(value) });
 }
 
 function cut(key: string): string {

@@ -93,8 +93,21 @@ describe('SchedulerState', () => {
     state.submit(run('b'));
     state.submit(run('c', ['cuda:0']));
     expect(placedIds(state)).toEqual([]);
+    expect(state.reason('alone')).toEqual({
+      code: 'seeded_run',
+      params: {},
+      message: 'waiting until nothing else of the queue runs there: a run with a seed runs alone',
+    });
+    expect(state.reason('c')).toEqual({
+      code: 'seeded_run',
+      params: { run_id: 'alone' },
+      message: 'waiting for run alone, which has a seed and runs alone',
+    });
+    // It is not its turn.
+    expect(state.reason('b')).toBeNull();
     state.release('a');
     expect(placedIds(state)).toEqual(['alone']);
+    for (const id of ['b', 'c']) expect(state.reason(id)?.params).toEqual({ run_id: 'alone' });
     state.release('alone');
     expect(placedIds(state)).toEqual(['b', 'c']);
   });
@@ -264,7 +277,12 @@ describe('SchedulerState', () => {
           }
           for (const { id } of slow.waiting) {
             expect(state.position(id)).toBe(slow.position(id));
-            expect(state.reason(id) === null).toBe(slow.canGo(slow.waiting.find((other) => other.id === id)!));
+            const waiting = slow.waiting.find((other) => other.id === id)!;
+            const gated = slow.isFront(waiting) && slow.isGated(waiting);
+            const code = state.reason(id)?.code;
+            expect(code === undefined ? 'none' : code === 'seeded_run' ? 'gate' : 'other').toBe(
+              slow.canGo(waiting) ? (gated ? 'gate' : 'none') : 'other',
+            );
           }
         }
       }),

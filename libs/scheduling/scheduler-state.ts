@@ -153,7 +153,7 @@ export class SchedulerState {
   /** Why a waiting run waits, when the reason is more than a busy slot or its turn. */
   reason(id: string): Reason | null {
     const run = this.waiting.get(id);
-    return run ? this.obstacle(run) : null;
+    return run ? (this.obstacle(run) ?? this.gate(run)) : null;
   }
 
   /** From 1, in the run's own queue; null when it does not wait or is too far back. */
@@ -170,6 +170,19 @@ export class SchedulerState {
   private fronts(): readonly WaitingRun[] {
     const fronts = [...this.queues.values()].flatMap(({ front }) => front ?? []);
     return fronts.sort((a, b) => a.queueSeq - b.queueSeq);
+  }
+
+  /** Of a front that the gate of seeded runs keeps waiting; `run_id` is the run it waits for, none when it is the one with the seed. */
+  private gate(run: WaitingRun): Reason | null {
+    const fronts = this.fronts();
+    if (!fronts.includes(run)) return null;
+    const held = [...this.held.values()].filter(({ worker }) => worker === run.worker).map((placed) => placed.run);
+    const before = fronts.filter(
+      (other) => other.worker === run.worker && other.queueSeq < run.queueSeq && !this.obstacle(other),
+    );
+    const alone = [...held, ...before].find((other) => other.alone);
+    if (alone) return reasonOf('seeded_run', { run_id: alone.id });
+    return run.alone && held.length > 0 ? reasonOf('seeded_run') : null;
   }
 
   /** Whether what runs on its machine lets the run in, and it them. */

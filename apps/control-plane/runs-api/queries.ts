@@ -1,7 +1,7 @@
 import { RUN_STATUSES, type RunStatus } from '@cdui/protocol';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { ArrayMaxSize, IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
+import { ArrayMaxSize, IsIn, IsOptional, IsString, Length, MaxLength } from 'class-validator';
 import { Seconds, WholeNumber } from './query-numbers';
 
 /** Cursors, offsets and steps are whole numbers that JavaScript counts exactly. */
@@ -123,8 +123,7 @@ export class LogQuery {
 
 export class LogSearchQuery {
   @ApiPropertyOptional({ required: true, minLength: 1, maxLength: 200 })
-  @IsString()
-  @MaxLength(200)
+  @Length(1, 200, { message: 'q must be the text to look for, of 1 to 200 characters' })
   q!: string;
 
   @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 1000, default: 100 })

@@ -127,6 +127,17 @@ describe('a run', () => {
     ]);
   });
 
+  it('says of a parameter that is missing that it is missing, and of a list that is not there as well', async () => {
+    const search = await server.get('/api/runs/x/log/search');
+    expect((search.json as { detail: { msg: string }[] }).detail.map(({ msg }) => msg)).toEqual([
+      'q must be the text to look for, of 1 to 200 characters (it is missing)',
+    ]);
+    const run = await server.post('/api/runs', { graph: {} });
+    expect((run.json as { detail: { msg: string }[] }).detail.map(({ msg }) => msg)).toEqual([
+      '"graph.nodes" must be a list; it is missing',
+    ]);
+  });
+
   it.each([
     ['cursor=abc', '"abc"'],
     ['cursor=1e3', '"1e3"'],

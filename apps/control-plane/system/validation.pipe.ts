@@ -28,7 +28,7 @@ class QueryValidation extends ValidationPipe {
 }
 
 function problemsOf({ property, value, constraints = {} }: ValidationError): FieldProblem[] {
-  const given = textOf(value);
+  const given = value === undefined ? 'missing' : textOf(value);
   return Object.entries(constraints).map(([type, message]) => ({
     loc: ['query', property],
     msg: `${message} (it is ${given})`,

@@ -29,8 +29,22 @@ export class SlowScheduler {
     return worker?.online === true && !this.draining.has(run.worker) && offered;
   }
 
+  /** Whether a run with a seed, this one or another, keeps a front waiting. */
+  isGated(run: WaitingRun): boolean {
+    const beside = this.held.filter((placed) => placed.worker === run.worker);
+    return (
+      (run.alone === true && beside.length > 0) ||
+      beside.some((placed) => placed.run.alone) ||
+      this.fronts().some((other) => other.alone && other.queueSeq < run.queueSeq && other.worker === run.worker)
+    );
+  }
+
+  private fronts(): readonly WaitingRun[] {
+    return this.inOrder().filter((run) => this.isFront(run) && this.canGo(run));
+  }
+
   next(): Placed | null {
-    const fronts = this.inOrder().filter((run) => this.isFront(run) && this.canGo(run));
+    const fronts = this.fronts();
     for (const run of fronts) {
       const room = (device: string): boolean => {
         const olderSets = fronts.filter(
@@ -43,12 +57,7 @@ export class SlowScheduler {
         const limit = this.limits.of({ worker: run.worker, device });
         return this.used(run.worker, device) + olderSets.length < limit;
       };
-      const beside = this.held.filter((placed) => placed.worker === run.worker);
-      const gated =
-        (run.alone && beside.length > 0) ||
-        beside.some((placed) => placed.run.alone) ||
-        fronts.some((other) => other.alone && other.queueSeq < run.queueSeq && other.worker === run.worker);
-      if (gated || !run.devices.every(room)) continue;
+      if (this.isGated(run) || !run.devices.every(room)) continue;
       const slots = run.devices.map((device) => ({ worker: run.worker, device }));
       const placed: Placed = { run, worker: run.worker, devices: run.devices, slots };
       this.waiting = this.waiting.filter((other) => other !== run);
