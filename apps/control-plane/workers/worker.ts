@@ -6,6 +6,7 @@ import { DeviceHistory } from './device-history';
 import { type CatalogDifference, compareCatalogs } from './handshake';
 import type { RemoteRun, RunHome } from './remote-run';
 import type { WorkerConnection } from './worker-connection';
+import type { WorkerCounts } from './worker-counts';
 import type { WorkerWorld } from './world';
 
 const NOTHING: CatalogDifference = { missing: [], extra: [], changed: [] };
@@ -35,6 +36,7 @@ export class Worker implements KnownWorker, RunHome {
   constructor(
     readonly id: string,
     private readonly world: WorkerWorld,
+    private readonly counts: WorkerCounts,
   ) {}
 
   get online(): boolean {
@@ -87,7 +89,9 @@ export class Worker implements KnownWorker, RunHome {
   }
 
   send(frame: ServerFrame): void {
-    this.connection?.send(frame);
+    if (this.connection === null) return;
+    if (frame.type === 'ack') this.counts.acks += 1;
+    this.connection.send(frame);
   }
 
   hold(): () => void {
