@@ -1,6 +1,5 @@
 import type { HelloFrame, NumberedFrame, Reason, RejectFrame } from '@cdui/protocol';
 import { reasonOf } from '@cdui/protocol';
-import { SlotCounts } from '@cdui/scheduling';
 import type { LoggedRun } from '../control-plane/events/event-log';
 import type { RunWorld } from '../control-plane/runs/world';
 import type { RemoteRun } from '../control-plane/workers/remote-run';
@@ -46,7 +45,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const release = slots.release.bind(slots);
       slots.release = (run) => {
         const held = slots.scheduler.held.get(run.id);
-        if (held) slots.scheduler.used.remove(held.slots);
+        const { counts } = slots.scheduler.cards;
+        for (const { worker, device } of held?.slots ?? []) {
+          const card = slots.scheduler.cards.cardOf({ worker, device });
+          counts.set(card, (counts.get(card) ?? 0) - 1);
+        }
         release(run);
       };
     },
@@ -114,8 +117,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'a reservation is dropped': {
     server: (server) => {
       const { scheduler } = server.slots;
-      const hasRoom = scheduler.hasRoom.bind(scheduler);
-      scheduler.hasRoom = (run, slot) => hasRoom(run, slot, new SlotCounts());
+      scheduler.reserved = () => 0;
     },
   },
   'an event is stored after the last one': {

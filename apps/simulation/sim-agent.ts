@@ -5,6 +5,7 @@ import type { ConnectionEvents } from '../agent/core/world';
 import type { LaunchedRun, StopAuthor } from '../agent/runner/launcher';
 import type { RunOutlet } from '../agent/runner/run-outlet';
 import type { AssignFrame, DeviceFacts, NumberedFrameType } from '@cdui/protocol';
+import { identitiesOf } from '../control-plane/workers/identities';
 import type { Party, SimTime } from './time';
 
 /** A run's process: it does what the story lets it do, and stops when its agent says so and time has passed. */
@@ -60,6 +61,12 @@ export class SimProcess {
   }
 }
 
+/** A machine that agents may share, and the cards that an agent sees there. */
+export interface SimMachine {
+  readonly id: string | null;
+  readonly uuids: Readonly<Record<string, string>>;
+}
+
 /** An agent of the simulated world: the real protocol on a disk that survives it. */
 export class SimAgent {
   readonly disk = new ModelDisk();
@@ -78,7 +85,14 @@ export class SimAgent {
       readonly dial: (agent: SimAgent, events: ConnectionEvents) => void;
       readonly launched: (process: SimProcess) => void;
     },
+    /** Where its devices are. */
+    private readonly machine: SimMachine = { id: null, uuids: {} },
   ) {}
+
+  /** The physical devices behind its own. */
+  get identities(): Readonly<Record<string, string>> {
+    return identitiesOf(this.facts, { id: this.machine.id, isServers: false });
+  }
 
   get living(): readonly SimProcess[] {
     return this.processes.filter(({ gone }) => !gone);
@@ -105,7 +119,10 @@ export class SimAgent {
         devices: () => Promise.resolve(this.facts),
         log: { info: () => undefined, warn: () => undefined },
       },
-      { ...FACTS, name: this.name, devices: this.facts, capabilities: ['ack', 'run_facts'] },
+      {
+        ...{ ...FACTS, name: this.name, devices: this.facts, capabilities: ['ack', 'run_facts'] },
+        ...{ machine_id: this.machine.id, catalog_hash: 'catalog' },
+      },
     );
     await this.agent.start();
   }
@@ -127,7 +144,14 @@ export class SimAgent {
 
   private get facts(): readonly DeviceFacts[] {
     return this.devices.map((device) => ({
-      ...{ device, name: device, uuid: null, total_bytes: 1, free_bytes: 1, utilization: null },
+      ...{
+        device,
+        name: device,
+        uuid: this.machine.uuids[device] ?? null,
+        total_bytes: 1,
+        free_bytes: 1,
+        utilization: null,
+      },
     }));
   }
 }

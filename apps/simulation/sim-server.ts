@@ -1,4 +1,4 @@
-import type { Placed, RunQueue, Slot, SlotCounts, WaitingRun } from '@cdui/scheduling';
+import type { Placed, Slot, WaitingRun, WorkerState } from '@cdui/scheduling';
 import type { ServerFrame } from '@cdui/protocol';
 import { canonicalJson } from '@cdui/protocol';
 import type { MemoryDatabase } from '@cdui/execution/testing/memory-stores';
@@ -25,16 +25,13 @@ export interface Fault {
 export interface ServerHooks {
   readonly runId: () => string;
   /** Looks at a run that gets what it waited for. */
-  readonly placed: (placed: Placed) => void;
+  readonly placed: (placed: Placed, expected: Placed | null) => void;
+  /** Says who should get it. */
+  readonly next: (server: SimServer) => Placed | null;
   /** Looks at what the server is about to say to an agent. */
   readonly sends: (agent: string, frame: ServerFrame) => void;
   /** A defect. */
   readonly report: (what: string, error: unknown) => void;
-}
-
-interface SlotsHeld {
-  readonly run: WaitingRun;
-  readonly slots: readonly Slot[];
 }
 
 /** What of the scheduler is nobody's business but a witness's and a saboteur's. */
@@ -47,11 +44,20 @@ export interface Innards {
   readonly scheduler: {
     next(): Placed | null;
     remove(id: string): boolean;
-    hasRoom(run: WaitingRun, slot: Slot, reserved: SlotCounts): boolean;
-    readonly queues: ReadonlyMap<string, RunQueue<WaitingRun>>;
-    readonly held: ReadonlyMap<string, SlotsHeld>;
-    readonly fenced: ReadonlySet<SlotsHeld>;
-    readonly used: { remove(slots: readonly Slot[]): void; readonly counts: ReadonlyMap<string, number> };
+    reserved(card: string, before: number): number;
+    readonly queues: ReadonlyMap<string, { readonly front: WaitingRun | undefined }>;
+    readonly waiting: ReadonlyMap<string, WaitingRun>;
+    readonly held: ReadonlyMap<string, Placed>;
+    readonly fences: { readonly all: ReadonlySet<Placed>; isFenced(runId: string): boolean };
+    readonly cards: {
+      remove(placed: Placed): readonly string[];
+      cardsOf(placed: Placed): readonly string[];
+      cardOf(slot: Slot): string;
+      change(worker: WorkerState): readonly string[];
+      worker(id: string): WorkerState | undefined;
+      readonly counts: Map<string, number>;
+    };
+    readonly machines: { isOpen(worker: WorkerState): boolean };
   };
 }
 
@@ -79,6 +85,7 @@ export class SimServer {
         ...{ heartbeatMs: 10_000, assignTimeoutMs: 30_000, resumeGraceMs: RESUME_GRACE_MS, cancelGraceS: 30 },
         ...{ payloadCapBytes: 65_536, maxParallelNodes: 4 },
       },
+      machineId: null,
       version: '3.1.0',
       nodeTypes: () => ({}),
       fingerprint: (document) => ({ digest: 'digest', document: canonicalJson(document) }),
@@ -95,7 +102,11 @@ export class SimServer {
       clock,
       ids: { runId: hooks.runId },
       graphs: new FakeDesk(),
-      machine: { devices: ['cpu'], fingerprint: () => ({ digest: 'digest', document: '{}' }) },
+      machine: {
+        devices: ['cpu'],
+        fingerprint: () => ({ digest: 'digest', document: '{}' }),
+        cards: () => Promise.resolve({}),
+      },
       workers: this.registry,
       files: {
         folders: () => ({
@@ -112,8 +123,9 @@ export class SimServer {
     const { scheduler } = this.slots;
     const next = scheduler.next.bind(scheduler);
     scheduler.next = () => {
+      const expected = hooks.next(this);
       const placed = next();
-      if (placed) hooks.placed(placed);
+      if (placed) hooks.placed(placed, expected);
       return placed;
     };
   }

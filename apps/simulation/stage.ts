@@ -45,6 +45,7 @@ export class Stage {
     const hooks = {
       runId: () => (++this.lastId).toString(16).padStart(32, '0'),
       placed: () => undefined,
+      next: () => null,
       sends: (_: string, frame: ServerFrame) => void this.sent.push(frame),
       report: () => undefined,
     };

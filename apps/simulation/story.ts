@@ -1,6 +1,7 @@
 import { MemoryDatabase } from '@cdui/execution/testing/memory-stores';
 import { isTerminal } from '@cdui/protocol';
 import type { Placed } from '@cdui/scheduling';
+import type { FakeExecution } from '../control-plane/runs/testing/fake-executor';
 import { GRAPH } from '../control-plane/runs/testing/simulation';
 import type { ConnectionEvents } from '../agent/core/world';
 import { SimLine } from './network';
@@ -9,9 +10,20 @@ import { type Fault, SimServer } from './sim-server';
 import { Chance, SimTime, settled } from './time';
 import { Witness } from './witness';
 
-const AGENTS: Readonly<Record<string, readonly string[]>> = { one: ['cpu'], two: ['cuda:0', 'cuda:1'] };
+/** All of them stand on one machine, and two offer one of its cards. */
+const AGENTS: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
+  one: { cpu: null },
+  two: { 'cuda:0': 'GPU-A', 'cuda:1': 'GPU-B' },
+  three: { cpu: null, 'cuda:0': 'GPU-B' },
+};
 const TARGETS = [
   { worker: 'one' },
+  { worker: 'three' },
+  { worker: 'three', devices: ['cuda:0'] },
+  { worker: 'any' },
+  { worker: 'any' },
+  { worker: 'any', devices: ['cuda:0'] },
+  { worker: 'any', devices: ['cuda:0', 'cuda:1'] },
   { worker: 'two', devices: ['cuda:0'] },
   { worker: 'two', devices: ['cuda:1'] },
   { worker: 'two', devices: ['cuda:0', 'cuda:1'] },
@@ -31,6 +43,9 @@ const STEPS = [
   [2, 'crash an agent'],
   [1, 'lose the disk of an agent'],
   [2, 'freeze an agent'],
+  [2, 'drain'],
+  [2, 'undrain'],
+  [3, 'end a run of the server'],
   [2, 'cut an agent off'],
   [2, 'hold commits'],
   [3, 'commit some'],
@@ -67,11 +82,17 @@ export class Story {
     this.chance = new Chance(seed);
     this.agents = Object.entries(AGENTS).map(
       ([name, devices]) =>
-        new SimAgent(name, devices, this.time, {
-          random: () => this.chance.next(),
-          dial: (agent, events) => this.dial(agent, events),
-          launched: (process) => this.witness.launched(process),
-        }),
+        new SimAgent(
+          name,
+          Object.keys(devices),
+          this.time,
+          {
+            random: () => this.chance.next(),
+            dial: (agent, events) => this.dial(agent, events),
+            launched: (process) => this.witness.launched(process),
+          },
+          { id: 'machine', uuids: devices as Readonly<Record<string, string>> },
+        ),
     );
     this.server = this.newServer(new MemoryDatabase());
   }
@@ -136,6 +157,14 @@ export class Story {
       }
       case 'freeze an agent':
         return chance.pick(agents)?.party.freeze(chance.below(90_000));
+      case 'drain':
+      case 'undrain': {
+        const worker = chance.pick(server.registry.list());
+        if (worker) server.registry.drain(worker, step === 'drain');
+        return;
+      }
+      case 'end a run of the server':
+        return this.endHere(chance.pick([...server.executor.running.values()]));
       case 'cut an agent off': {
         const agent = chance.pick(agents)!;
         this.unreachableUntil.set(agent.name, this.time.now + chance.below(500_000));
@@ -163,6 +192,11 @@ export class Story {
       case 'wait beyond the grace':
         return this.pass(400_000);
     }
+  }
+
+  private endHere(execution: FakeExecution | undefined): void {
+    execution?.begin();
+    execution?.end();
   }
 
   private submit(): void {
@@ -207,7 +241,8 @@ export class Story {
   private newServer(database: MemoryDatabase): SimServer {
     const hooks = {
       runId: () => (++this.lastId).toString(16).padStart(32, '0'),
-      placed: (placed: Placed) => this.witness.placed(placed, server),
+      placed: (placed: Placed, expected: Placed | null) => this.witness.placed(placed, expected),
+      next: (asked: SimServer) => this.witness.byTheRules(asked, this.agents),
       sends: (agent: string, frame: Parameters<Witness['sends']>[1]) => this.witness.sends(agent, frame, server),
       // That storage fails is part of the story.
       report: () => undefined,
@@ -255,12 +290,14 @@ export class Story {
     this.told.push('to the end');
     const { witness } = this;
     this.unreachableUntil.clear();
+    for (const worker of this.server.registry.list()) this.server.registry.drain(worker, false);
     for (let round = 0; round < 60; round++) {
       this.server.database.failing = null;
       this.server.database.release();
       await this.pass(round < 4 ? 100_000 : 20_000);
       await witness.look(this.server, this.agents, this.time.now);
       if (witness.problems.length > 0) return;
+      for (const execution of this.server.executor.running.values()) this.endHere(execution);
       const processes: readonly SimProcess[] = this.agents.flatMap(({ living }) => living);
       for (const process of processes) {
         process.begin();

@@ -2,7 +2,8 @@ import type { RunRecord } from '@cdui/execution';
 import type { ServerFrame } from '@cdui/protocol';
 import { isTerminal, TERMINAL_EVENTS } from '@cdui/protocol';
 import type { Placed } from '@cdui/scheduling';
-import { SlotLimits, slotKey } from '@cdui/scheduling';
+import { LOCAL, SlotLimits, slotKey } from '@cdui/scheduling';
+import { SlowScheduler } from '@cdui/scheduling/testing/slow-scheduler';
 import { resumeOf } from '../control-plane/runs/resume';
 import { LIMITS, RESUME_GRACE_MS, type SimServer } from './sim-server';
 import type { SimAgent, SimProcess } from './sim-agent';
@@ -70,7 +71,7 @@ export class Witness {
     }
     for (const row of server.database.records()) await this.lookAtRun(server, row, agents, now);
     this.lookAtSlots(server);
-    this.lookAtQueues(server);
+    this.lookAtQueues(server, agents);
     this.lookAtCards(server, agents);
   }
 
@@ -105,7 +106,7 @@ export class Witness {
 
   /** What the processes of the run said is stored once, in order, without a gap, and nothing else is. */
   private lookAtReports(
-    { id, status, facts }: RunRecord,
+    { id, status, facts, workerId }: RunRecord,
     events: readonly { readonly type: string; readonly payload: string }[],
     agents: readonly SimAgent[],
   ): void {
@@ -119,7 +120,8 @@ export class Witness {
     const attempt = (facts?.['worker_resume'] as { readonly attempt: number } | undefined)?.attempt;
     const expected = said.map((_, index) => `${attempt}.${index + 1}`);
     if (said.join() !== expected.join()) this.blame(`${id}: it is to report 1, 2, 3, ... and reports ${said.join()}`);
-    if (status !== 'succeeded') return;
+    // The server itself has no process of a run to look at.
+    if (status !== 'succeeded' || workerId === null) return;
     const process = agents
       .flatMap(({ processes }) => processes)
       .find(({ assignment }) => assignment.run_id === id && assignment.attempt === attempt);
@@ -129,15 +131,15 @@ export class Witness {
 
   /** What counts as used is what runs hold. */
   private lookAtSlots(server: SimServer): void {
-    const { held, fenced, used } = server.slots.scheduler;
+    const { held, fences, cards } = server.slots.scheduler;
     const counts = new Map<string, number>();
-    for (const { slots } of [...held.values(), ...fenced]) {
-      for (const slot of slots) counts.set(slotKey(slot), (counts.get(slotKey(slot)) ?? 0) + 1);
+    for (const placed of [...held.values(), ...fences.all]) {
+      for (const card of cards.cardsOf(placed)) counts.set(card, (counts.get(card) ?? 0) + 1);
     }
-    for (const [key, count] of [...counts, ...used.counts]) {
+    for (const [key, count] of [...counts, ...cards.counts]) {
       const mine = counts.get(key) ?? 0;
-      const theirs = used.counts.get(key) ?? 0;
-      if (mine !== theirs) this.blame(`${key}: ${theirs} slots count as used, and runs hold ${mine} (${count})`);
+      const theirs = cards.counts.get(key) ?? 0;
+      if (mine !== theirs) this.blame(`${key}: ${theirs} runs count there, and ${mine} hold it (${count})`);
     }
     for (const row of server.database.records()) {
       const holds = held.has(row.id);
@@ -147,37 +149,71 @@ export class Witness {
   }
 
   /** Whatever could start has started. */
-  private lookAtQueues(server: SimServer): void {
+  private lookAtQueues(server: SimServer, agents: readonly SimAgent[]): void {
     if (server.slots.resume !== null || this.problems.length > 0) return;
-    const placed = server.slots.scheduler.next();
-    if (placed) this.blame(`${placed.run.id}: it could start and does not`);
+    const missed = this.byTheRules(server, agents);
+    if (missed) this.blame(`${missed.run.id}: it could start on ${missed.worker} and does not`);
   }
 
-  /** A run gets its slots: none that waits longer for one of them may be passed over. */
-  placed({ run, slots }: Placed, server: SimServer): void {
-    const { queues, fenced } = server.slots.scheduler;
-    for (const { front } of queues.values()) {
-      if (!front || front.queueSeq > run.queueSeq || front.worker !== run.worker) continue;
-      const shared = front.devices.some((device) => slots.some((slot) => slot.device === device));
-      // What it had is not free yet, and no other will do.
-      const returned = [...fenced].some((held) => held.run.id === front.id);
-      if (shared && !returned) this.blame(`${run.id}: it starts before ${front.id}, which waits longer`);
+  /** Who would be next by the rules, told from what is true of the world. */
+  byTheRules(server: SimServer, agents: readonly SimAgent[]): Placed | null {
+    const { waiting, held, fences } = server.slots.scheduler;
+    const slow = new SlowScheduler(limits);
+    slow.workers.set(LOCAL, { id: LOCAL, online: true, devices: ['cpu'] });
+    for (const { name, identities } of agents) {
+      const worker = server.registry.get(name);
+      const { online = false, devices = [], capabilities = [] } = worker ?? {};
+      slow.workers.set(name, { id: name, online, devices, capabilities, identities });
+      if (worker?.draining) slow.draining.add(name);
     }
+    const truly = (placed: Placed): Placed => {
+      const identities = slow.workers.get(placed.worker)?.identities;
+      return { ...placed, ...(identities && { identities }) };
+    };
+    slow.waiting = [...waiting.values()];
+    slow.held = [...held.values()].map(truly);
+    slow.fenced = [...fences.all].map(truly);
+    return slow.next();
   }
 
-  /** No card has more processes than it admits runs. */
+  /** A run gets its slots. */
+  placed(placed: Placed, expected: Placed | null): void {
+    const where = ({ run, worker, devices }: Placed): string => `${run.id} on ${worker}/${devices.join('+')}`;
+    if (expected && where(expected) === where(placed)) return;
+    this.blame(`${where(placed)}: it is not its turn; ${expected ? where(expected) : 'nobody'} is next`);
+  }
+
+  /** No card has more processes than it admits runs, whoever offers it. */
   private lookAtCards(server: SimServer, agents: readonly SimAgent[]): void {
+    const on = new Map<string, number>();
     for (const agent of agents) {
       // What an agent that is away still executes is given up by nobody before its time is over, or it is back.
-      if (!server.registry.get(agent.name)?.online) continue;
-      const on = new Map<string, number>();
       for (const { assignment } of agent.living) {
-        for (const device of assignment.devices) on.set(device, (on.get(device) ?? 0) + 1);
+        const row = this.row(server, assignment.run_id);
+        const resume = row && !isTerminal(row.status) && row.status !== 'queued' ? resumeOf(row) : null;
+        if (resume?.placement.worker !== agent.name || resume.attempt !== assignment.attempt) continue;
+        for (const device of assignment.devices) {
+          const card = agent.identities[device] ?? slotKey({ worker: agent.name, device });
+          on.set(card, (on.get(card) ?? 0) + 1);
+        }
       }
-      for (const [device, count] of on) {
-        const limit = limits.of({ worker: agent.name, device });
-        if (count > limit) this.blame(`${agent.name}/${device}: ${count} processes, and ${limit} are admitted`);
-      }
+    }
+    for (const [card, count] of on) {
+      const limit = card.endsWith('cpu') ? LIMITS.cpu : LIMITS.gpu;
+      if (count > limit) this.blame(`${card}: ${count} processes, and ${limit} are admitted`);
+    }
+    for (const agent of agents) if (server.registry.get(agent.name)?.online) this.lookAtOwnCards(agent);
+  }
+
+  /** An agent that is there has nothing beyond what it may have, not even what nobody asks for any more. */
+  private lookAtOwnCards(agent: SimAgent): void {
+    const on = new Map<string, number>();
+    for (const { assignment } of agent.living) {
+      for (const device of assignment.devices) on.set(device, (on.get(device) ?? 0) + 1);
+    }
+    for (const [device, count] of on) {
+      const limit = limits.of({ worker: agent.name, device });
+      if (count > limit) this.blame(`${agent.name}/${device}: ${count} processes, and ${limit} are admitted`);
     }
   }
 

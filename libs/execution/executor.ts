@@ -8,6 +8,8 @@ export interface Placement {
   readonly worker: string;
   readonly devices: readonly string[];
   readonly slots: readonly { readonly worker: string; readonly device: string }[];
+  /** Device -> name of the physical one that the run got, as far as it was known. */
+  readonly identities?: Readonly<Record<string, string>>;
 }
 
 /** What an executor elsewhere is told of a run, and tells about it besides its reports. */

@@ -11,6 +11,8 @@ const WORDINGS = {
     typeof run_id === 'string'
       ? `waiting for run ${run_id}, which has a seed and runs alone`
       : 'waiting until nothing else of the queue runs there: a run with a seed runs alone',
+  only_draining_workers: ({ devices, workers }) =>
+    `waiting for a worker that offers ${list(devices)}: ${list(workers)} ${Array.isArray(workers) && workers.length > 1 ? 'are' : 'is'} draining`,
   worker_disconnected: ({ worker, reason }) =>
     `The connection to worker ${String(worker)} was lost: ${textOf(reason)}. The run goes on there`,
   worker_reconnected: ({ worker }) => `Worker ${String(worker)} is back, and the run with it`,

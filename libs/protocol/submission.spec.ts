@@ -117,15 +117,16 @@ describe('checkSubmission', () => {
     expect(submit({ target })).toMatchObject({ options: { target: { worker: 'local', ...target } } });
   });
 
-  it.each([{ worker: 'gpu-box-1' }, { worker: 'gpu-box-1', devices: ['cuda:2', 'cuda:0'] }])(
-    'takes a run for a worker that is named: %j',
-    (target) => {
-      expect(submit({ target })).toMatchObject({ options: { target } });
-    },
-  );
+  it.each([
+    { worker: 'gpu-box-1' },
+    { worker: 'gpu-box-1', devices: ['cuda:2', 'cuda:0'] },
+    { worker: 'any' },
+    { worker: 'any', devices: ['cuda:0'] },
+  ])('takes a run for a worker that is named, or for any: %j', (target) => {
+    expect(submit({ target })).toMatchObject({ options: { target } });
+  });
 
   it.each([
-    ['target.worker', { worker: 'any' }],
     ['target.memory_gib', { worker: 'gpu-box-1', devices: ['cuda:0'], memory_gib: 4, memory_source: 'suggested' }],
     ['target.worker', { worker: 'pool.a-1' }],
     ['target.pool', { worker: 'any', pool: 'one-shot' }],

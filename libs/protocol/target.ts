@@ -55,13 +55,12 @@ export function checkTarget(value: unknown): Target {
 }
 
 /**
- * Refuses what this server does not do yet: it executes runs itself or on a worker that is named.
+ * Refuses what this server does not do yet.
  *
  * @throws CodedError `target_unsupported` that names the part
  */
 export function requireSupported({ worker, pool, memory_gib: memory }: Target): void {
-  if (pool !== null) throw unsupported('target.pool', pool, 'name a worker instead');
-  if (worker === 'any') throw unsupported('target.worker', worker, 'name a worker, or use "local"');
+  if (pool !== null) throw unsupported('target.pool', pool, 'name a worker instead, or use "any"');
   if (worker.includes('.')) throw unsupported('target.worker', worker, 'name a worker without an instance');
   if (memory !== null)
     throw unsupported('target.memory_gib', memory, 'leave it out: a card admits runs by their number');

@@ -23,8 +23,13 @@ export class SlotLimits {
     this.overrides = parseOverrides(settings.overrides);
   }
 
+  /** What the settings say about just this slot. */
+  given(slot: Slot): number | undefined {
+    return this.overrides.get(slotKey(slot));
+  }
+
   of(slot: Slot): number {
-    return this.overrides.get(slotKey(slot)) ?? (slot.device === 'cpu' ? this.cpu : this.gpu);
+    return this.given(slot) ?? (slot.device === 'cpu' ? this.cpu : this.gpu);
   }
 }
 

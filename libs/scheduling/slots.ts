@@ -10,23 +10,13 @@ export function slotKey({ worker, device }: Slot): string {
   return `${worker}/${device}`;
 }
 
-/** How many runs each slot holds. */
-export class SlotCounts {
-  private readonly counts = new Map<string, number>();
-
-  of(slot: Slot): number {
-    return this.counts.get(slotKey(slot)) ?? 0;
-  }
-
-  add(slots: readonly Slot[]): void {
-    for (const slot of slots) this.counts.set(slotKey(slot), this.of(slot) + 1);
-  }
-
-  remove(slots: readonly Slot[]): void {
-    for (const slot of slots) {
-      const left = this.of(slot) - 1;
-      if (left > 0) this.counts.set(slotKey(slot), left);
-      else this.counts.delete(slotKey(slot));
-    }
-  }
+/** How a slot stands. */
+export interface SlotUsage {
+  /** How many runs hold its physical device, whoever's slot they came through. */
+  readonly used: number;
+  readonly limit: number;
+  /** Whose limit applies, when it is another offerer's of the same physical device. */
+  readonly limitedBy: string | null;
+  /** The other slots that are this physical device. */
+  readonly sameCard: readonly Slot[];
 }

@@ -20,6 +20,7 @@ export interface AcceptedRun {
   readonly provenance: readonly NodeProvenance[] | null;
   /** Of all nodes that will execute; null for a run of this server. */
   readonly nodeTypes: readonly string[] | null;
+  /** Of this server; workers have one of their own. */
   readonly executor: Executor;
 }
 

@@ -10,15 +10,16 @@ export interface Resume {
 
 /** What goes into the facts of a row when a worker gets the run: without it nobody can say later what the run holds. */
 export function resumeFacts({ attempt, placement }: Resume): Readonly<Record<string, unknown>> {
-  const { worker, slots } = placement;
-  return { worker_resume: { worker, attempt, slots } };
+  const { worker, slots, identities } = placement;
+  return { worker_resume: { worker, attempt, slots, ...(identities && { identities }) } };
 }
 
 /** Null when the row does not say where the run is. */
 export function resumeOf({ workerId, devices, facts }: RunRecord): Resume | null {
   const kept = facts?.['worker_resume'];
   if (workerId === null || devices === null || !isPlainObject(kept)) return null;
-  const { attempt, slots } = kept;
+  const { attempt, slots, identities } = kept;
   if (typeof attempt !== 'number' || !Array.isArray(slots)) return null;
-  return { attempt, placement: { worker: workerId, devices, slots: slots as readonly Slot[] } };
+  const names = isPlainObject(identities) ? { identities: identities as Readonly<Record<string, string>> } : {};
+  return { attempt, placement: { worker: workerId, devices, slots: slots as readonly Slot[], ...names } };
 }

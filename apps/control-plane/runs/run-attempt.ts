@@ -1,5 +1,6 @@
 import type {
   ExecutionOutcome,
+  Executor,
   Fingerprint,
   NodeRecord,
   Placement,
@@ -59,11 +60,11 @@ export class RunAttempt implements RunPlace {
       const whole = await graph();
       const sinks = await this.record();
       this.storeProvenance();
-      return run.executor.run({
+      return this.executor.run({
         kind: 'start',
         runId: run.id,
         graph: whole,
-        options: run.options,
+        options: { ...run.options, device: placement.devices[0] ?? run.options.device ?? 'cpu' },
         placement,
         ...(run.nodeTypes && { nodeTypes: run.nodeTypes }),
         provenance: run.provenance !== null,
@@ -81,7 +82,7 @@ export class RunAttempt implements RunPlace {
     this.over = this.call('taken over', async () => {
       const sinks = await this.record();
       sinks.recordWarning(warningOf('worker_adopted', { worker: placement.worker }));
-      return run.executor.run({
+      return this.executor.run({
         kind: 'adopt',
         runId: run.id,
         placement,
@@ -163,6 +164,11 @@ export class RunAttempt implements RunPlace {
   addProvenance(record: NodeRecord): void {
     const { world, run } = this.parts;
     this.keep('provenance', world.store.addProvenance(run.id, [record]));
+  }
+
+  private get executor(): Executor {
+    const { placement, run, world } = this.parts;
+    return placement.worker === LOCAL ? run.executor : world.workers.executor;
   }
 
   private async call(what: string, executor: () => Promise<ExecutionOutcome | RunReturned>): Promise<void> {

@@ -1,3 +1,4 @@
+import { type Placed, slotKey } from '@cdui/scheduling';
 import fc from 'fast-check';
 import { times } from '../../../testing/long';
 import { settle, Simulation } from './testing/simulation';
@@ -177,8 +178,8 @@ interface Innards {
     readonly scheduler: {
       remove(id: string): boolean;
       gateIsOpen(): boolean;
-      readonly held: Map<string, { readonly slots: readonly unknown[]; readonly run: { readonly alone?: boolean } }>;
-      readonly used: { remove(slots: readonly unknown[]): void };
+      readonly held: Map<string, Placed>;
+      readonly cards: { readonly counts: Map<string, number> };
     };
   };
 }
@@ -219,7 +220,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       const release = slots.release.bind(slots);
       slots.release = (run) => {
         const held = slots.scheduler.held.get(run.id);
-        if (held) slots.scheduler.used.remove(held.slots);
+        const { counts } = slots.scheduler.cards;
+        for (const slot of held?.slots ?? []) counts.set(slotKey(slot), (counts.get(slotKey(slot)) ?? 0) - 1);
         release(run);
       };
     },

@@ -11,24 +11,22 @@ import type {
   RunStatus,
   RunSubmitted,
   Submission,
-  SubmissionOptions,
-  WarningPayload,
 } from '@cdui/protocol';
 import { checkOptions, checkSubmission, CodedError, isTerminal, reasonOf } from '@cdui/protocol';
-import type { Slot } from '@cdui/scheduling';
+import type { Slot, SlotUsage } from '@cdui/scheduling';
 import { LOCAL } from '@cdui/scheduling';
 import { Subject } from 'rxjs';
 import { GraphVault, type KeptGraph } from './graph-vault';
 import type { AcceptedRun, RequeueReason, RunKeeper } from './live-run';
 import { LiveRun } from './live-run';
 import { runRow } from './local/run-rows';
-import { askedDevice, engineOptions, localPlace } from './placement-of';
-import { type Resume, resumeOf } from './resume';
+import { askedDevice, engineOptions } from './placement-of';
+import { placeFor, placeOfRecord } from './places';
+import { resumeOf } from './resume';
 import { Retention } from './retention';
 import { RunSlots } from './run-slots';
 import type { RunChange } from './runs';
 import { Runs } from './runs';
-import { type WorkerPlace, workerPlace } from './worker-place';
 import type { PreparedGraph, RunWorld } from './world';
 
 /** A submission, and where it came from. */
@@ -37,13 +35,6 @@ export interface Request extends Submission {
   readonly session?: { readonly id: string; readonly executor: Executor };
   readonly changedNodes?: readonly string[];
   readonly retryOf?: string;
-}
-
-/** Where a run waits, and what will execute it. */
-interface Place {
-  readonly at: WorkerPlace;
-  readonly warning: WarningPayload | null;
-  readonly executor: Executor;
 }
 
 /**
@@ -66,7 +57,7 @@ export class RunService extends Runs {
 
   constructor(private readonly world: RunWorld) {
     super();
-    this.slots = new RunSlots(world.clock, world.limits, world.machine.devices, world.workers, (placed) =>
+    this.slots = new RunSlots(world.clock, world.limits, world.machine, world.workers, (placed) =>
       this.live.get(placed.run.id)?.place(placed),
     );
     this.retention = new Retention(world, (id) => this.forgetDeleted(id));
@@ -92,8 +83,8 @@ export class RunService extends Runs {
     return this.live.size;
   }
 
-  /** How many runs a slot holds, and how many it admits. */
-  usage(slot: Slot): { readonly used: number; readonly limit: number } {
+  /** How many runs a slot's device holds, how many it admits, and who else offers it. */
+  usage(slot: Slot): SlotUsage {
     return this.slots.usage(slot);
   }
 
@@ -105,9 +96,11 @@ export class RunService extends Runs {
     const { store } = this.world;
     this.nextSeq = (await store.lastQueueSeq()) + 1;
     const retired: LiveRun[] = [];
-    for (const record of await store.active()) {
+    const left = await store.active();
+    if (left.some((record) => record.status !== 'queued' && resumeOf(record))) await this.slots.learnCards();
+    for (const record of left) {
       const resume = record.status === 'queued' ? null : resumeOf(record);
-      const live = this.leftOver(record, resume);
+      const live = this.leftOver(record);
       if (resume) this.slots.hold(live.run, resume.placement);
       else retired.push(live);
       live.post({ type: resume ? 'adopted' : 'restarted' });
@@ -145,7 +138,7 @@ export class RunService extends Runs {
     const { world } = this;
     const { options } = request;
     const asked = askedDevice(settings, options);
-    const place = this.placeFor(asked, options, prepared);
+    const place = placeFor({ asked, options, nodeTypes: prepared.nodeTypes }, world);
     // What waited for the graph's check may have outlived the server's readiness.
     this.refuseWhenStopping();
     const id = world.ids.runId();
@@ -160,7 +153,7 @@ export class RunService extends Runs {
       warnings: place.warning ? [place.warning] : [],
       provenance: prepared.provenance,
       nodeTypes: prepared.nodeTypes,
-      executor: request.session?.executor ?? place.executor,
+      executor: request.session?.executor ?? world.executor,
     });
     if (options.lane === 'interactive') this.admit(live, request.session?.id ?? null);
     await this.insert(live, this.newRun(live, request, prepared, asked));
@@ -176,18 +169,6 @@ export class RunService extends Runs {
       }
     }
     return { run_id: id, status: live.status };
-  }
-
-  /** Where it shall wait and execute. @throws CodedError when it never could */
-  private placeFor(asked: string, options: SubmissionOptions, { nodeTypes }: PreparedGraph): Place {
-    const { machine, workers, executor } = this.world;
-    const name = options.target?.worker ?? LOCAL;
-    if (name === LOCAL) {
-      const { warning, ...at } = localPlace(asked, options, machine.devices);
-      return { at: { worker: LOCAL, ...at }, warning, executor };
-    }
-    const at = workerPlace(name, workers.get(name), asked, options, nodeTypes ?? []);
-    return { at, warning: null, executor: workers.executor };
   }
 
   async list(filter: RunFilter): Promise<RunList> {
@@ -293,14 +274,11 @@ export class RunService extends Runs {
     return live;
   }
 
-  private leftOver(record: RunRecord, resume: Resume | null): LiveRun {
-    const { id, lane, queueKey, queueSeq, devices } = record;
-    const { executor, workers } = this.world;
-    const worker = resume?.placement.worker ?? LOCAL;
+  private leftOver(record: RunRecord): LiveRun {
+    const { id, lane, queueSeq } = record;
     const alone = typeof record.options['seed'] === 'number';
-    const waiting = { id, worker, devices: devices ?? [queueKey], queueKey, queueSeq, alone };
-    const by = resume ? workers.executor : executor;
-    const nothing = { options: {}, warnings: [], provenance: null, nodeTypes: null, executor: by };
+    const waiting = { id, ...placeOfRecord(record), queueSeq, alone };
+    const nothing = { options: {}, warnings: [], provenance: null, nodeTypes: null, executor: this.world.executor };
     return this.begin({ id, lane, waiting, ...nothing }, record);
   }
 

@@ -1,17 +1,19 @@
 import type { Clock, Placement } from '@cdui/execution';
 import type { Reason } from '@cdui/protocol';
 import { CodedError } from '@cdui/protocol';
-import type { Placed, Slot } from '@cdui/scheduling';
+import type { Placed, Slot, SlotUsage } from '@cdui/scheduling';
 import { InteractiveLimits, LOCAL, SchedulerState, SlotLimits } from '@cdui/scheduling';
 import { Backoff } from './backoff';
 import type { AcceptedRun } from './live-run';
-import type { KnownWorker, RunLimits, Workers } from './world';
+import { ServerCards } from './server-cards';
+import type { KnownWorker, Machine, RunLimits, Workers } from './world';
 
 /** Who waits, who holds what, and who may start: the pure scheduler with a clock beside it. */
 export class RunSlots {
   private readonly scheduler = new SchedulerState();
   private readonly interactive: InteractiveLimits;
   private readonly backoff: Backoff;
+  private readonly cards: ServerCards;
   private resume: (() => void) | null = null;
   private closed = false;
   /** Frees the slots that are kept from others until a worker says hello. */
@@ -21,12 +23,16 @@ export class RunSlots {
   constructor(
     private readonly clock: Clock,
     private readonly runLimits: RunLimits,
-    devices: readonly string[],
+    machine: Pick<Machine, 'devices' | 'cards'>,
     workers: Workers,
     private readonly start: (placed: Placed) => void,
   ) {
     this.scheduler.limits(new SlotLimits(runLimits.slots));
+    const { devices } = machine;
     this.scheduler.workerChanged({ id: LOCAL, online: true, devices });
+    this.cards = new ServerCards(machine, (identities) => {
+      this.scheduler.workerChanged({ id: LOCAL, online: true, devices, identities });
+    });
     this.interactive = new InteractiveLimits(runLimits.interactive);
     this.backoff = new Backoff(clock);
     workers.watch((worker, hello) => this.workerChanged(worker, hello));
@@ -54,9 +60,8 @@ export class RunSlots {
   }
 
   /** Takes back a run that could not be started. What keeps one from being started mostly keeps all, so that all wait a little. */
-  giveBack({ id, waiting }: AcceptedRun): void {
-    this.scheduler.release(id);
-    this.scheduler.submit(waiting);
+  giveBack({ id }: AcceptedRun): void {
+    this.scheduler.giveBack(id);
     this.resume ??= this.clock.after(this.backoff.take(), () => {
       this.resume = null;
       this.dispatch();
@@ -64,21 +69,21 @@ export class RunSlots {
   }
 
   /** Takes back a run that its worker will not start: it is away or drained, which is known here already. */
-  giveBackAtOnce({ id, waiting }: AcceptedRun): void {
-    this.scheduler.release(id);
-    this.scheduler.submit(waiting);
+  giveBackAtOnce({ id }: AcceptedRun): void {
+    this.scheduler.giveBack(id);
     this.dispatch();
   }
 
   /** Takes back a run that a worker was told to start. What it held stays taken until that worker says hello, or nobody waits for it any more. */
-  giveBackFenced({ id, waiting }: AcceptedRun): void {
-    const free = this.scheduler.fence(id);
-    const fences = this.fences.get(waiting.worker) ?? new Set();
-    this.fences.set(waiting.worker, fences);
+  giveBackFenced({ id }: AcceptedRun): void {
+    const fence = this.scheduler.fence(id);
+    if (!fence) return;
+    const fences = this.fences.get(fence.worker) ?? new Set();
+    this.fences.set(fence.worker, fences);
     const lift = (): void => {
       cancel();
       fences.delete(lift);
-      free();
+      fence.lift();
     };
     const cancel = this.clock.after(this.runLimits.resumeGraceMs, () => {
       lift();
@@ -88,13 +93,18 @@ export class RunSlots {
     this.dispatch();
   }
 
-  /** A run that a server before this one placed holds what it got then. */
-  hold({ waiting }: AcceptedRun, { worker, devices, slots }: Placement): void {
-    this.scheduler.hold({ run: waiting, worker, devices, slots });
+  /** Learns which cards the server has, before runs that may hold one of them are taken over. */
+  async learnCards(): Promise<void> {
+    await this.cards.learn();
   }
 
-  /** How many runs a slot holds, and how many it admits. */
-  usage(slot: Slot): { readonly used: number; readonly limit: number } {
+  /** A run that a server before this one placed holds what it got then. */
+  hold({ waiting }: AcceptedRun, placement: Placement): void {
+    this.scheduler.hold({ run: waiting, ...placement });
+  }
+
+  /** How many runs a slot's device holds, how many it admits, and who else offers it. */
+  usage(slot: Slot): SlotUsage {
     return this.scheduler.usage(slot);
   }
 
@@ -126,11 +136,19 @@ export class RunSlots {
     for (const fences of this.fences.values()) for (const lift of [...fences]) lift();
   }
 
-  private workerChanged({ id, online, draining, devices }: KnownWorker, hello: boolean): void {
-    this.scheduler.workerChanged({ id, online, devices });
-    this.scheduler.drain(id, draining);
-    if (hello) for (const lift of [...(this.fences.get(id) ?? [])]) lift();
+  private workerChanged(worker: KnownWorker, hello: boolean): void {
+    this.take(worker);
+    if (hello) for (const lift of [...(this.fences.get(worker.id) ?? [])]) lift();
     this.dispatch();
+  }
+
+  private take(worker: KnownWorker): void {
+    const { id, online, draining, devices, identities, sameHost, complete, capabilities } = worker;
+    // While nobody knows whether it offers a card of the server's own, nothing is placed there.
+    const isKnown = !online || this.cards.knowsOf(worker, () => (this.take(worker), this.dispatch()));
+    const features = { identities, sameHost, complete, capabilities };
+    this.scheduler.workerChanged({ id, online: online && isKnown, devices, ...features });
+    this.scheduler.drain(id, draining);
   }
 
   private dispatch(): void {

@@ -1,13 +1,16 @@
-import type { SubmissionOptions } from '@cdui/protocol';
+import type { SubmissionOptions, Target } from '@cdui/protocol';
 import { CodedError, reasonOf } from '@cdui/protocol';
+import { ANY, canServe, LOCAL, offers } from '@cdui/scheduling';
 import type { KnownWorker } from './world';
 
-/** Where a run waits that asked for a worker by its name. */
+/** Where a run waits that asked for a worker by its name, or for any. */
 export interface WorkerPlace {
   readonly worker: string;
   /** All of them are taken; empty when any one of `kind` will do. */
   readonly devices: readonly string[];
   readonly kind?: string;
+  /** Capabilities that a worker must have, when it may be any. */
+  readonly needs?: readonly string[];
   readonly queueKey: string;
 }
 
@@ -28,27 +31,66 @@ export function workerPlace(
     const message = `There is no worker "${name}": cdui workers list shows those that there are, and cdui agent start starts one`;
     throw new CodedError('worker_unknown', message, { option: 'target.worker', worker: name });
   }
-  if (options.record_outputs) requireFeature(worker, 'record_outputs', 'record_outputs');
-  if (options.provenance) requireFeature(worker, 'run_facts', 'provenance');
-  const missing = worker.lacks(nodeTypes);
-  if (missing.length > 0) {
-    const { code, message, params } = reasonOf('worker_missing_types', { worker: name, types: missing });
+  for (const { feature, option } of featuresFor(options)) requireFeature(worker, feature, option);
+  const types = worker.lacks(nodeTypes);
+  if (types.length > 0) {
+    const { code, message, params } = reasonOf('worker_missing_types', { worker: name, types });
     throw new CodedError(code, message, params);
   }
-  const set = options.target?.devices;
-  if (set) return { worker: name, devices: offered(worker, set), queueKey: `${name}/${set.join('+')}` };
-  const device = asked === 'auto' ? 'cpu' : asked;
-  if (device === 'cpu' || device.includes(':')) {
-    return { worker: name, devices: offered(worker, [device]), queueKey: `${name}/${device}` };
-  }
-  if (!worker.devices.some((one) => one.startsWith(`${device}:`))) throw notOffered(worker, [device]);
-  return { worker: name, devices: [], kind: device, queueKey: `${name}/${device}` };
+  const place = placeAt(name, asked, options);
+  const missing = place.devices.filter((device) => !worker.devices.includes(device));
+  if (missing.length > 0) throw notOffered(worker, missing);
+  if (!offers(worker, place)) throw notOffered(worker, [place.kind ?? asked]);
+  return place;
 }
 
-function offered(worker: KnownWorker, devices: readonly string[]): readonly string[] {
-  const missing = devices.filter((device) => !worker.devices.includes(device));
-  if (missing.length > 0) throw notOffered(worker, missing);
-  return devices;
+/**
+ * Where a run waits that takes any machine. Refuses what neither this server nor any worker that it has seen could ever take.
+ *
+ * @param devices of this server
+ * @throws CodedError `device_not_offered`
+ */
+export function anyPlace(
+  workers: readonly KnownWorker[],
+  devices: readonly string[],
+  asked: string,
+  options: SubmissionOptions,
+): WorkerPlace {
+  const needs = featuresFor(options).map(({ feature }) => feature);
+  const place = { ...placeAt(ANY, asked, options), needs };
+  if ([...workers, { id: LOCAL, devices }].some((machine) => canServe(machine, place))) return place;
+  const missing = place.kind === undefined ? place.devices : [place.kind];
+  const features = needs.length > 0 ? ` together with ${needs.join(', ')}` : '';
+  const message = `Nobody could ever run this: neither a worker that this server has seen nor the server itself offers ${missing.join(', ')}${features} to a run that takes any machine`;
+  throw new CodedError('device_not_offered', message, { option: 'target.devices', worker: ANY, missing, needs });
+}
+
+/** What a run with these options waits for there, whoever it is. @param asked as for `workerPlace` */
+export function placeAt(
+  worker: string,
+  asked: string,
+  { target }: { readonly target: Pick<Target, 'devices'> | null },
+): WorkerPlace {
+  const set = target?.devices;
+  if (set) return { worker, devices: set, queueKey: `${worker}/${set.join('+')}` };
+  const device = asked === 'auto' ? 'cpu' : asked;
+  const isConcrete = device === 'cpu' || device.includes(':');
+  const wish = isConcrete ? { devices: [device] } : { devices: [], kind: device };
+  return { worker, ...wish, queueKey: `${worker}/${device}` };
+}
+
+/** The options that not every worker knows, and the capability that says so. */
+function featuresFor({
+  record_outputs: records,
+  provenance,
+}: Pick<SubmissionOptions, 'record_outputs' | 'provenance'>): readonly {
+  readonly option: string;
+  readonly feature: string;
+}[] {
+  return [
+    ...(records ? [{ option: 'record_outputs', feature: 'record_outputs' }] : []),
+    ...(provenance ? [{ option: 'provenance', feature: 'run_facts' }] : []),
+  ];
 }
 
 function notOffered({ id, devices }: KnownWorker, missing: readonly string[]): CodedError {

@@ -55,6 +55,8 @@ export abstract class Machine {
   abstract readonly devices: readonly string[];
   /** What a run's results may depend on, and its digest. */
   abstract fingerprint(runtime: unknown): Fingerprint;
+  /** Device -> name of the physical card, the same for everybody who offers it. Asks the driver; never fails, and takes 2 s at most. */
+  abstract cards(): Promise<Readonly<Record<string, string>>>;
 }
 
 /** A worker as those see it who place runs. */
@@ -64,6 +66,12 @@ export interface KnownWorker {
   readonly draining: boolean;
   readonly devices: readonly string[];
   readonly capabilities: readonly string[];
+  /** Device -> name of the physical one, as far as it is known: the same for everybody who offers it. */
+  readonly identities: Readonly<Record<string, string>>;
+  /** Whether it runs on the server's own machine. */
+  readonly sameHost: boolean;
+  /** Whether it has every node type of this server, as this server has it. */
+  readonly complete: boolean;
   /** Which of the node types it does not have as this server has them. */
   lacks(nodeTypes: readonly string[]): readonly string[];
 }
@@ -72,6 +80,8 @@ export interface KnownWorker {
 export abstract class Workers {
   abstract readonly executor: Executor;
   abstract get(id: string): KnownWorker | null;
+  /** All of them, those that are away included. */
+  abstract list(): readonly KnownWorker[];
   /** @param listener is told each worker that changed, and whether it has just said hello: what it said before is over */
   abstract watch(listener: (worker: KnownWorker, hello: boolean) => void): void;
 }

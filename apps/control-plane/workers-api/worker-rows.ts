@@ -1,8 +1,8 @@
 import type { RejectFrame, RejectView, WorkerHistory, WorkerRow } from '@cdui/protocol';
-import type { Slot } from '@cdui/scheduling';
+import type { Slot, SlotUsage } from '@cdui/scheduling';
 import type { Worker } from '../workers/worker';
 
-type Usage = (slot: Slot) => { readonly used: number; readonly limit: number };
+type Usage = (slot: Slot) => SlotUsage;
 
 /** A worker as it is shown. @param usage of its slots */
 export function workerRow(worker: Worker, usage: Usage): WorkerRow {
@@ -22,12 +22,10 @@ export function workerRow(worker: Worker, usage: Usage): WorkerRow {
     protocol_version: hello?.protocol_version ?? null,
     platform: hello?.platform ?? null,
     capabilities: worker.capabilities,
-    devices: worker.devicesNow.map((facts) => ({
-      ...facts,
-      shared_by_memory: false,
-      slots: { ...usage({ worker: id, device: facts.device }), limited_by: null },
-      same_card: [],
-    })),
+    devices: worker.devicesNow.map((facts) => {
+      const { used, limit, limitedBy, sameCard } = usage({ worker: id, device: facts.device });
+      return { ...facts, shared_by_memory: false, slots: { limit, used, limited_by: limitedBy }, same_card: sameCard };
+    }),
     mounts: hello?.mounts ?? [],
     running: [...new Set([...worker.running, ...worker.runs.keys()])],
     fingerprint_digest: worker.fingerprint?.digest ?? null,

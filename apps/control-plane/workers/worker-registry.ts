@@ -12,11 +12,11 @@ import { Subject } from 'rxjs';
 import type { KnownWorker } from '../runs/world';
 import { Workers } from '../runs/world';
 import { reject } from './handshake';
+import { isLoopback } from './identities';
 import { StrayRuns } from './stray-runs';
 import type { WorkerCredential, WorkerTransport } from './transport';
 import { Worker } from './worker';
 import { type ConnectionOwner, WorkerConnection } from './worker-connection';
-import { WorkerCounts } from './worker-counts';
 import { WorkerExecutor } from './worker-executor';
 import type { WorkerWorld } from './world';
 
@@ -34,7 +34,6 @@ const GOING_AWAY = 1001;
 export class WorkerRegistry extends Workers implements ConnectionOwner {
   readonly executor: WorkerExecutor;
   readonly strays: StrayRuns;
-  readonly counts = new WorkerCounts();
   private readonly subject = new Subject<WorkerChange>();
   readonly changes = this.subject.asObservable();
   private readonly workers = new Map<string, Worker>();
@@ -112,11 +111,13 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
       before.close(WORKER_CLOSE.replaced, 'Another connection of this worker took its place');
       this.away(worker, reasonOf('connection_replaced'));
     }
-    const { clock } = this.world;
+    const { clock, machineId } = this.world;
     const isNew = before !== connection;
     worker.connection = connection;
     worker.hello = hello;
     worker.devicesNow = hello.devices;
+    // Neither alone decides it: a tunnel makes a far agent look near, and anybody can say any machine's name.
+    worker.sameHost = isLoopback(connection.address) && hello.machine_id !== null && hello.machine_id === machineId;
     worker.lastSeenAt = clock.now();
     worker.lastReject = null;
     this.rejected.delete(hello.name);
@@ -124,7 +125,6 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
       worker.isReady = false;
       worker.isDrained = false;
       worker.isDraining = false;
-      if (worker.connectedAt !== null) this.counts.reconnects += 1;
       worker.connectedAt = clock.now();
       this.world.log('info', `Worker ${worker.id} connected from ${connection.address}`, { worker: worker.id });
     }
@@ -148,7 +148,6 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
   frame(connection: WorkerConnection, frame: Exclude<AgentFrame, HelloFrame>): void {
     const worker = connection.name === null ? undefined : this.workers.get(connection.name);
     if (worker?.connection !== connection) return;
-    this.counts.frames += 1;
     switch (frame.type) {
       case 'heartbeat':
         worker.devicesNow = frame.devices;
@@ -230,7 +229,7 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
   /** A name that a run, or a hello, has; the worker may still be away. */
   private known(id: string): Worker {
     let worker = this.workers.get(id);
-    if (!worker) this.workers.set(id, (worker = new Worker(id, this.world, this.counts)));
+    if (!worker) this.workers.set(id, (worker = new Worker(id, this.world)));
     return worker;
   }
 

@@ -4,9 +4,9 @@ import { WORKER_CLOSE } from '@cdui/protocol';
 import type { KnownWorker } from '../runs/world';
 import { DeviceHistory } from './device-history';
 import { type CatalogDifference, compareCatalogs } from './handshake';
+import { identitiesOf } from './identities';
 import type { RemoteRun, RunHome } from './remote-run';
 import type { WorkerConnection } from './worker-connection';
-import type { WorkerCounts } from './worker-counts';
 import type { WorkerWorld } from './world';
 
 const NOTHING: CatalogDifference = { missing: [], extra: [], changed: [] };
@@ -28,6 +28,8 @@ export class Worker implements KnownWorker, RunHome {
   isDrained = false;
   /** Whether it said that it takes none. */
   isDraining = false;
+  /** Whether it runs on the server's own machine. */
+  sameHost = false;
   readonly runs = new Map<string, RemoteRun>();
   readonly history = new DeviceHistory();
   private environment: { readonly document: object; readonly is: Fingerprint } | null = null;
@@ -36,7 +38,6 @@ export class Worker implements KnownWorker, RunHome {
   constructor(
     readonly id: string,
     private readonly world: WorkerWorld,
-    private readonly counts: WorkerCounts,
   ) {}
 
   get online(): boolean {
@@ -55,6 +56,17 @@ export class Worker implements KnownWorker, RunHome {
 
   get devices(): readonly string[] {
     return this.devicesNow.map(({ device }) => device);
+  }
+
+  get identities(): Readonly<Record<string, string>> {
+    return identitiesOf(this.devicesNow, { id: this.hello?.machine_id ?? null, isServers: this.sameHost });
+  }
+
+  /** Whether it has every node type of this server; one that did not tell what it has does not count as such. */
+  get complete(): boolean {
+    if (!this.hello || this.hello.catalog_hash === null) return false;
+    const { missing, changed } = this.catalogDifference;
+    return missing.length + changed.length === 0;
   }
 
   get fingerprint(): Fingerprint | undefined {
@@ -89,9 +101,7 @@ export class Worker implements KnownWorker, RunHome {
   }
 
   send(frame: ServerFrame): void {
-    if (this.connection === null) return;
-    if (frame.type === 'ack') this.counts.acks += 1;
-    this.connection.send(frame);
+    this.connection?.send(frame);
   }
 
   hold(): () => void {

@@ -5,6 +5,8 @@ export interface WorkerWorld {
   readonly clock: Clock;
   readonly store: Pick<RunStore, 'get' | 'addFacts'>;
   readonly limits: WorkerLimits;
+  /** What names the server's machine to others; null where the system does not tell. */
+  readonly machineId: string | null;
   /** Of this program. */
   readonly version: string;
   /** Type -> sha256 of its definition, as this server has it. */

@@ -39,6 +39,7 @@ export class FakeDesk implements GraphDesk {
 const NO_WORKERS: Workers = {
   executor: { run: () => Promise.reject(new Error('There are no workers')) },
   get: () => null,
+  list: () => [],
   watch: () => undefined,
 };
 
@@ -78,7 +79,11 @@ export class Simulation {
         clock: this.clock,
         ids: { runId: () => (++this.lastId).toString(16).padStart(32, '0') },
         graphs: new FakeDesk(),
-        machine: { devices, fingerprint: () => ({ digest: 'digest', document: '{}' }) },
+        machine: {
+          devices,
+          fingerprint: () => ({ digest: 'digest', document: '{}' }),
+          cards: () => Promise.resolve({}),
+        },
         workers: NO_WORKERS,
         files: {
           folders: () => ({

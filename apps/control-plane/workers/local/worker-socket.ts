@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { MAX_AGENT_MESSAGE_BYTES, WORKER_CLOSE } from '@cdui/protocol';
@@ -7,6 +6,7 @@ import { WebSocketServer } from 'ws';
 import { SessionToken, TOKEN_HEADER } from '../../auth/session-token';
 import { ServerAddress } from '../../system/server-address';
 import { refuseUpgrade } from '../../system/upgrades';
+import { isLoopback } from '../identities';
 import type { WorkerCredential } from '../transport';
 import { WorkerRegistry } from '../worker-registry';
 import { WsTransport } from './ws-transport';
@@ -61,12 +61,8 @@ export class WorkerSocket {
   private credentialOf({ headers, url, socket }: IncomingMessage): WorkerCredential | string {
     const shown = headers[TOKEN_HEADER] ?? new URLSearchParams(url?.split('?')[1]).get('token');
     if (!this.token.matches(shown)) return 'The credential is missing, or is none of this server';
-    if (!isLoopback(socket)) return 'The session token counts only on the machine of the server itself';
+    if (!isLoopback(socket.remoteAddress ?? ''))
+      return 'The session token counts only on the machine of the server itself';
     return { kind: 'session', name: null };
   }
-}
-
-function isLoopback({ remoteAddress = '' }: Socket): boolean {
-  const address = remoteAddress.replace(/^::ffff:/, '');
-  return address === '::1' || address.startsWith('127.');
 }

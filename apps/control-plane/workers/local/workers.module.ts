@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Global, Logger, Module } from '@nestjs/common';
 import type { Clock, RunStore } from '@cdui/execution';
+import { machineId } from '@cdui/host/machine-id';
 import { canonicalJson } from '@cdui/protocol';
 import { version } from '../../config/version';
 import { SETTINGS, type Settings } from '../../config/settings';
@@ -27,13 +28,13 @@ const CANCEL_GRACE_S = 30;
 })
 export class WorkersModule {}
 
-function makeRegistry(
+async function makeRegistry(
   settings: Settings,
   store: RunStore,
   clock: Clock,
   consoles: ConsoleLogs,
   nodeTypes: ServerNodeTypes,
-): WorkerRegistry {
+): Promise<WorkerRegistry> {
   const logger = new Logger('workers');
   return new WorkerRegistry({
     clock,
@@ -46,6 +47,7 @@ function makeRegistry(
       payloadCapBytes: settings.runEventPayloadCapBytes,
       maxParallelNodes: settings.maxParallelNodes,
     },
+    machineId: await machineId(),
     version: version(),
     nodeTypes: () => nodeTypes.hashes,
     fingerprint: (document) => {
