@@ -5,6 +5,8 @@ import type { RunOutlet } from './run-outlet';
 /** What is left in the pipe of a process that is gone comes at once, unless the outlet is slow. */
 const LEFT_OVER_MS = 5_000;
 
+const NOTHING = new Uint8Array(0);
+
 /** Hands what a run's process reports to the outlet, as fast as that takes it; the pipe holds up the process. */
 export class FrameReader {
   /** The members of `run_finished`, which is kept back until the process is gone. */
@@ -43,7 +45,8 @@ export class FrameReader {
     if (this.broken) return;
     let more = true;
     try {
-      for (const { kind, members } of this.reader.push(chunk)) {
+      const frames = this.reader.push(chunk);
+      for (const { kind, members } of frames) {
         if (kind === 'ready' || this.finished) continue;
         const bytes = Buffer.from(members.buffer, members.byteOffset, members.byteLength);
         if (kind === 'run_finished') {
@@ -51,6 +54,8 @@ export class FrameReader {
           this.onEnd();
         } else more = this.outlet.frame(kind, bytes) && more;
       }
+      // Nothing more may come behind what is no frame.
+      if (frames.length > 0 && this.reader.broken) this.reader.push(NOTHING);
     } catch {
       this.broken = true;
       this.onEnd();

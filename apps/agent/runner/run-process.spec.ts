@@ -41,7 +41,7 @@ const NODES = {
       await context.drained();
     }
     return { value: process.memoryUsage().rss };`,
-  Garbage: `require('node:fs').writeSync(3, Buffer.from([1, 0, 0, 0, 99])); await new Promise(() => undefined);`,
+  Garbage: `context.progress({ event: 'config' }); require('node:fs').writeSync(3, Buffer.from([1, 0, 0, 0, 99])); await new Promise(() => undefined);`,
 };
 
 describe('a run in a process of its own', () => {

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { entryPath, isAlive } from '@cdui/host';
 import { refOf } from '@cdui/host/process-tree';
 import { chain } from '@cdui/run-host/testing/workplace';
@@ -67,29 +67,32 @@ describe('processes that wait for a run', () => {
 describe('many runs in a row', () => {
   it('leave no file, no open file and no process', async () => {
     const place = new AgentPlace({ Give: `return { value: 1 };` });
-    const launcher = place.launcher();
+    // Others write into the machine's own.
+    const temporary = mkdtempSync(join(tmpdir(), 'agent-temporary-'));
+    const launcher = place.launcher({ environment: { ...process.env, TMPDIR: temporary } });
     const run = async (id: string): Promise<void> => {
       const { run: launched, outlet } = place.launch(launcher, chain(['g', 'Give']), { run_id: id });
       await launched.over;
       expect(outlet.outcome.status).toBe('succeeded');
     };
     await run('r0');
-    const before = open();
+    const before = open(temporary);
     for (let index = 1; index <= times(8, 500); index += 1) {
       await run(`r${index}`);
       expect(readdirSync(place.runFolder(`r${index}`))).toEqual(['output.log']);
     }
-    expect(open()).toEqual(before);
+    expect(open(temporary)).toEqual(before);
     place.remove();
+    rmSync(temporary, { recursive: true });
   }, 900_000);
 
   /** Open files and children of this process, and what lies in the folder for temporary files. */
-  function open() {
+  function open(temporary: string) {
     const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim();
     return {
       files: readdirSync('/proc/self/fd').length,
       children,
-      temporary: readdirSync(tmpdir()).filter((name) => !name.startsWith('agent-')).length,
+      temporary: readdirSync(temporary).length,
     };
   }
 });

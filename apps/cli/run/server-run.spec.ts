@@ -244,7 +244,7 @@ describe('a server that is started again', () => {
     expect((await place.cdui('stop')).out).toContain('stopped after');
     expect((await place.cdui('start')).code).toBe(0);
     expect(await going.ended).toBe(1);
-    expect(going.out).toMatch(/status +interrupted/);
+    expect(going.out + going.err).toMatch(/status +interrupted/);
   });
 
   it('that nobody has started: the way out is named', async () => {

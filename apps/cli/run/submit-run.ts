@@ -2,6 +2,7 @@ import { endNow } from '@cdui/host/end-now';
 import { Api } from '../client/api';
 import { EXIT } from '../exit-codes';
 import { onInterrupts } from '../graph-run/interrupts';
+import { persistently } from '../client/persistence';
 import { followRun, isGone } from './follow-run';
 import { readGraph } from './read-graph';
 import type { EndedRun } from './run-end';
@@ -42,7 +43,9 @@ export async function waitFor(api: Api, runId: string, view: SubmittedRunView, t
   const timer = timeout === undefined ? undefined : setTimeout(() => leave.abort('timeout'), timeout * 1000);
   try {
     const run = await followRun(api, runId, 0, view, leave.signal);
-    const artifacts = await api.artifacts(runId).catch((error: unknown) => {
+    // A server that was stopped may end the run, and then itself.
+    const persistence = { relocate: () => api.relocate(), connection: view, signal: leave.signal };
+    const artifacts = await persistently(() => api.artifacts(runId), persistence).catch((error: unknown) => {
       if (isGone(error)) return [];
       throw error;
     });

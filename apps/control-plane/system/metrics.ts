@@ -7,6 +7,8 @@ import { EventLog } from '../events/event-log';
 import { ExecutionSocket } from '../execution-socket/execution-socket';
 import { RunService } from '../runs/run-service';
 import { RUN_STORE } from '../tokens';
+import { WorkerRegistry } from '../workers/worker-registry';
+import { addWorkerMetrics } from './worker-metrics';
 
 /** A commit takes a disk's flush: a tenth of a millisecond on a good one, seconds on one in trouble. */
 const COMMIT_BUCKETS = [0.000_5, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -22,6 +24,7 @@ export class Metrics implements OnModuleDestroy {
     @Inject(EventLog) log: EventLog,
     @Inject(ExecutionSocket) sockets: ExecutionSocket,
     @Inject(CommitTimes) times: CommitTimes,
+    @Inject(WorkerRegistry) workers: WorkerRegistry,
   ) {
     const registers = [this.registry];
     // Event-loop delay, memory, processor time, garbage collection.
@@ -86,6 +89,7 @@ export class Metrics implements OnModuleDestroy {
       buckets: COMMIT_BUCKETS,
       registers,
     });
+    addWorkerMetrics(this.registry, workers);
     times.observe = (ms) => commits.observe(ms / 1000);
   }
 

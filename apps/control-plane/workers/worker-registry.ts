@@ -17,6 +17,7 @@ import { StrayRuns } from './stray-runs';
 import type { WorkerCredential, WorkerTransport } from './transport';
 import { Worker } from './worker';
 import { type ConnectionOwner, WorkerConnection } from './worker-connection';
+import { WorkerCounts } from './worker-counts';
 import { WorkerExecutor } from './worker-executor';
 import type { WorkerWorld } from './world';
 
@@ -34,6 +35,7 @@ const GOING_AWAY = 1001;
 export class WorkerRegistry extends Workers implements ConnectionOwner {
   readonly executor: WorkerExecutor;
   readonly strays: StrayRuns;
+  readonly counts = new WorkerCounts();
   private readonly subject = new Subject<WorkerChange>();
   readonly changes = this.subject.asObservable();
   private readonly workers = new Map<string, Worker>();
@@ -125,6 +127,7 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
       worker.isReady = false;
       worker.isDrained = false;
       worker.isDraining = false;
+      if (worker.connectedAt !== null) this.counts.reconnects += 1;
       worker.connectedAt = clock.now();
       this.world.log('info', `Worker ${worker.id} connected from ${connection.address}`, { worker: worker.id });
     }
@@ -148,6 +151,7 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
   frame(connection: WorkerConnection, frame: Exclude<AgentFrame, HelloFrame>): void {
     const worker = connection.name === null ? undefined : this.workers.get(connection.name);
     if (worker?.connection !== connection) return;
+    this.counts.frames += 1;
     switch (frame.type) {
       case 'heartbeat':
         worker.devicesNow = frame.devices;
@@ -229,7 +233,7 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
   /** A name that a run, or a hello, has; the worker may still be away. */
   private known(id: string): Worker {
     let worker = this.workers.get(id);
-    if (!worker) this.workers.set(id, (worker = new Worker(id, this.world)));
+    if (!worker) this.workers.set(id, (worker = new Worker(id, this.world, this.counts)));
     return worker;
   }
 

@@ -7,6 +7,7 @@ import { type CatalogDifference, compareCatalogs } from './handshake';
 import { identitiesOf } from './identities';
 import type { RemoteRun, RunHome } from './remote-run';
 import type { WorkerConnection } from './worker-connection';
+import type { WorkerCounts } from './worker-counts';
 import type { WorkerWorld } from './world';
 
 const NOTHING: CatalogDifference = { missing: [], extra: [], changed: [] };
@@ -38,6 +39,7 @@ export class Worker implements KnownWorker, RunHome {
   constructor(
     readonly id: string,
     private readonly world: WorkerWorld,
+    private readonly counts: WorkerCounts,
   ) {}
 
   get online(): boolean {
@@ -101,7 +103,9 @@ export class Worker implements KnownWorker, RunHome {
   }
 
   send(frame: ServerFrame): void {
-    this.connection?.send(frame);
+    if (this.connection === null) return;
+    if (frame.type === 'ack') this.counts.acks += 1;
+    this.connection.send(frame);
   }
 
   hold(): () => void {
