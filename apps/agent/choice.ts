@@ -11,27 +11,34 @@ export interface Choice {
   readonly control: string | null;
   /** Null: every device that a runtime serves. */
   readonly devices: readonly string[] | null;
+  /** How long runs go on without a connection until they are stopped; null: for ever. In seconds. */
+  readonly stopAfterSilenceS: number | null;
 }
 
 /** @throws CodedError `usage` */
 export function readChoice(argv: readonly string[]): Choice {
-  const { name, control, devices } = values(argv);
+  const { name, control, devices, 'stop-after-silence': silence } = values(argv);
   if (name !== undefined && !WORKER_NAME.test(name)) {
     throw usage(`"${name}" is no worker's name: use small letters, digits and dashes, 63 at most`);
   }
   const chosen = devices?.split(',').map((device) => device.trim().toLowerCase()) ?? null;
   const wrong = chosen?.find((device) => !/^(?:cpu|(?:cuda|mps):\d+)$/.test(device));
   if (wrong !== undefined) throw usage(`"${wrong}" is no device: give such as cpu,cuda:0`);
+  if (silence !== undefined && !(Number(silence) > 0)) {
+    throw usage(`--stop-after-silence is "${silence}": give a number of seconds above 0`);
+  }
   return {
     name: name ?? defaultAgentName(),
     control: control === undefined ? null : checkControl(control),
     devices: chosen,
+    stopAfterSilenceS: silence === undefined ? null : Number(silence),
   };
 }
 
 function values(argv: readonly string[]) {
   try {
-    const options = { name: { type: 'string' }, control: { type: 'string' }, devices: { type: 'string' } } as const;
+    const text = { type: 'string' } as const;
+    const options = { name: text, control: text, devices: text, 'stop-after-silence': text } as const;
     return parseArgs({ args: [...argv], options, strict: true }).values;
   } catch (error) {
     throw usage((error as Error).message);

@@ -111,6 +111,7 @@ async function work(choice: Choice, settings: AgentSettings, folder: string): Pr
     consoles: new ConsoleTails((runId) => join(folders.folder(runId), OUTPUT_FILE)),
     devices,
     log,
+    ...(choice.stopAfterSilenceS !== null && { stopAfterSilenceMs: choice.stopAfterSilenceS * 1000 }),
   };
   const started = new Agent(world, facts, () => report.changed());
   const report = new ReportFile(folder, () => reportOf(choice, startedAt, started.status));

@@ -373,3 +373,23 @@ describe('an agent that is stopped', () => {
     expect(await world.agent.over).toEqual({ how: 'stopped' });
   });
 });
+
+describe('an agent that shall not work for nobody', () => {
+  it('stops its runs when it was without a connection for so long, and not when it was back before', async () => {
+    world = new ModelWorld();
+    world.stopAfterSilenceMs = 60_000;
+    await world.start();
+    const line = await world.connect();
+    line.give(assign('r1'));
+    await settled();
+    const [run] = world.launcher.processes;
+    await world.cut(line);
+    world.clock.advance(59_000);
+    const again = await world.connect();
+    await world.cut(again);
+    world.clock.advance(59_999);
+    expect(run!.stopped).toBeNull();
+    world.clock.advance(1);
+    expect(run!.stopped).toEqual({ graceS: 30, by: 'server_unreachable' });
+  });
+});

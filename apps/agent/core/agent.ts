@@ -41,6 +41,8 @@ export class Agent implements LinkOwner, RunsOwner {
 
   private readonly runs: Runs;
   private readonly pause: ReconnectPause;
+  /** Ends the wait for a connection; null while there is one, or nobody waits. */
+  private silence: (() => void) | null = null;
   private link: Link | null = null;
   private welcomedAt: number | null = null;
   private workerId: string | null = null;
@@ -70,6 +72,7 @@ export class Agent implements LinkOwner, RunsOwner {
   /** Takes over what an earlier agent left, then dials. */
   async start(): Promise<void> {
     await this.runs.takeOver();
+    this.waitInSilence();
     this.dial();
   }
 
@@ -149,6 +152,7 @@ export class Agent implements LinkOwner, RunsOwner {
     this.since = this.world.clock.now();
     this.welcomedAt = this.world.clock.monotonic();
     this.reason = null;
+    this.stopWaiting();
     this.world.log.info(`Connected as worker ${welcome.worker_id}`);
     this.logged.clear();
     this.runs.connect(link);
@@ -234,12 +238,28 @@ export class Agent implements LinkOwner, RunsOwner {
     this.reason = end.reason;
     this.runs.disconnect();
     this.world.consoles.disconnect();
+    this.waitInSilence();
     if (!this.logged.has(end.reason)) {
       this.logged.add(end.reason);
       log.warn(`No connection to the control plane: ${end.reason}. It is tried again until it works`);
     }
     this.changed();
     clock.after(this.pause.next(), () => this.dial());
+  }
+
+  /** Runs that nobody has heard of for so long are stopped, where that was asked for. */
+  private waitInSilence(): void {
+    const { stopAfterSilenceMs: ms, clock, log } = this.world;
+    if (ms === undefined || this.silence !== null) return;
+    this.silence = clock.after(ms, () => {
+      log.warn(`There was no connection for ${ms / 1000} s: runs are stopped`);
+      this.runs.stopAll(this.runs.graceS, 'server_unreachable');
+    });
+  }
+
+  private stopWaiting(): void {
+    this.silence?.();
+    this.silence = null;
   }
 
   private dial(): void {
@@ -285,6 +305,7 @@ export class Agent implements LinkOwner, RunsOwner {
     });
     await this.until(() => late || this.welcomedAt === null || this.runs.settled);
     cancel();
+    this.stopWaiting();
     this.hungUp = true;
     const { link } = this;
     this.link = null;

@@ -12,6 +12,8 @@ export interface AgentWorld {
   /** The devices that it offers, as they are now. */
   devices(): Promise<readonly DeviceFacts[]>;
   readonly log: AgentLog;
+  /** How long runs go on without a connection until they are stopped; absent: for ever. In milliseconds. */
+  readonly stopAfterSilenceMs?: number;
 }
 
 export interface AgentClock extends Clock {

@@ -61,13 +61,13 @@ describe('stoppedByAgent', () => {
 
   it('speaks for a run that stopped, not for one that was done or failed', () => {
     for (const status of ['cancelled', 'interrupted'] as const) {
-      expect(stoppedByAgent(outcome(status))).toMatchObject({
+      expect(stoppedByAgent(outcome(status), 'agent_stopped')).toMatchObject({
         status: 'interrupted',
         reason: { code: 'agent_stopped', params: {} },
       });
     }
     for (const status of ['succeeded', 'failed'] as const) {
-      expect(stoppedByAgent(outcome(status))).toEqual(outcome(status));
+      expect(stoppedByAgent(outcome(status), 'agent_stopped')).toEqual(outcome(status));
     }
   });
 });

@@ -25,7 +25,7 @@ const ABORTED = 134;
 export function outcomeOfEnd(end: ProcessEnd): RunOutcome {
   const { code, params } = reasonOfEnd(end);
   return madeOutcome(code, params, {
-    status: code === 'agent_stopped' ? 'interrupted' : 'failed',
+    status: end.forced && end.forced.by !== 'cancel' ? 'interrupted' : 'failed',
     output: end.forced ? '' : end.output,
     seconds: end.seconds,
   });
@@ -47,10 +47,10 @@ export function madeOutcome(
   return { status, error, reason: { code, params }, ...none, seconds };
 }
 
-/** What the process reported, when the agent is being stopped: the run did not stop because somebody wanted it to. */
-export function stoppedByAgent(outcome: RunOutcome): RunOutcome {
+/** What the process reported, when the agent had it stop: nobody wanted the run itself to. */
+export function stoppedByAgent(outcome: RunOutcome, by: Exclude<StopAuthor, 'cancel'>): RunOutcome {
   if (outcome.status !== 'cancelled' && outcome.status !== 'interrupted') return outcome;
-  const { code, params, message } = reasonOf('agent_stopped');
+  const { code, params, message } = reasonOf(by);
   return { ...outcome, status: 'interrupted', error: message, reason: { code, params } };
 }
 
@@ -58,7 +58,7 @@ function reasonOfEnd({ code, signal, forced, oom, output }: ProcessEnd): {
   readonly code: ReasonCode;
   readonly params: ReasonParams;
 } {
-  if (forced?.by === 'agent_stopped') return { code: 'agent_stopped', params: {} };
+  if (forced && forced.by !== 'cancel') return { code: forced.by, params: {} };
   if (forced) return { code: 'run_unresponsive', params: { seconds: forced.seconds } };
   if (signal === 'SIGKILL') return { code: 'run_killed', params: oom ? { likely: 'oom' } : {} };
   if ((signal === 'SIGABRT' || code === ABORTED) && OUT_OF_MEMORY.test(output)) {

@@ -1,8 +1,8 @@
 import type { AssignFrame } from '@cdui/protocol';
 import type { RunOutlet } from './run-outlet';
 
-/** Who asks a run to stop: the control plane, or the agent because it ends itself. */
-export type StopAuthor = 'cancel' | 'agent_stopped';
+/** Who asks a run to stop: the control plane; or the agent, because it ends itself, or because nobody has asked for so long what the run does. */
+export type StopAuthor = 'cancel' | 'agent_stopped' | 'server_unreachable';
 
 /** Starts the processes of runs. */
 export interface RunLauncher {

@@ -101,7 +101,8 @@ export class RunProcess implements LaunchedRun {
     const seconds = (performance.now() - this.begun) / 1000;
     if ('failed' in exit) return notStarted(exit.failed, this.parts.folder);
     if (broken) return madeOutcome('run_unreadable', {}, { seconds });
-    if (finished) return this.stopping?.by === 'agent_stopped' ? stopped(finished) : finished;
+    const by = this.stopping?.by ?? 'cancel';
+    if (finished) return by === 'cancel' ? finished : stopped(finished, by);
     const output = tailOf(join(this.parts.folder, OUTPUT_LOG));
     return outcomeOfEnd({ ...exit, forced: this.forced, oom: this.oom.rose(), output, seconds });
   }
@@ -130,7 +131,7 @@ function membersOf(outcome: RunOutcome): Buffer {
   return Buffer.from(JSON.stringify({ outcome }).slice(1));
 }
 
-function stopped(members: Buffer): Buffer {
+function stopped(members: Buffer, by: Exclude<StopAuthor, 'cancel'>): Buffer {
   const { outcome } = JSON.parse(`{${members.toString('utf8')}`) as { readonly outcome: RunOutcome };
-  return membersOf(stoppedByAgent(outcome));
+  return membersOf(stoppedByAgent(outcome, by));
 }

@@ -18,6 +18,7 @@ export interface AgentChoice {
   readonly name?: string;
   readonly control?: string;
   readonly devices?: string;
+  readonly stopAfterSilence?: string;
 }
 
 export interface StartedAgent {
@@ -66,10 +67,9 @@ export async function runAgentInForeground(choice: AgentChoice): Promise<number>
 }
 
 function launch(choice: AgentChoice, userData: string, stdio: 'inherit' | ['ignore', number, number]): ChildProcess {
-  const { name, control, devices } = choice;
-  const args = Object.entries({ name, control, devices }).flatMap(([option, value]) =>
-    value === undefined ? [] : [`--${option}`, value],
-  );
+  const { name, control, devices, stopAfterSilence } = choice;
+  const given = { name, control, devices, 'stop-after-silence': stopAfterSilence };
+  const args = Object.entries(given).flatMap(([option, value]) => (value === undefined ? [] : [`--${option}`, value]));
   return spawn(process.execPath, [entryPath('apps/agent/main'), ...args], {
     detached: stdio !== 'inherit',
     stdio,

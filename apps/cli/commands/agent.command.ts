@@ -23,6 +23,7 @@ abstract class OneAgentCommand<Options extends NamedOptions = NamedOptions> exte
 interface StartOptions extends NamedOptions {
   readonly control?: string;
   readonly devices?: string;
+  readonly stopAfterSilence?: string;
   readonly foreground?: boolean;
 }
 
@@ -67,6 +68,14 @@ export class AgentStartCommand extends OneAgentCommand<StartOptions> {
   @Option({ flags: '--devices <list>', description: 'offer only these, such as cpu,cuda:0 (default: all)' })
   devices(value: string): string {
     return value;
+  }
+
+  @Option({
+    flags: '--stop-after-silence <seconds>',
+    description: 'stop its runs when the server cannot be reached for so long (default: they go on)',
+  })
+  stopAfterSilence(value: string): string {
+    return String(parseSeconds(value));
   }
 
   @Option({ flags: '-f, --foreground', description: 'stay in this terminal until the agent ends' })

@@ -292,6 +292,7 @@ export class ModelWorld {
   readonly said: string[] = [];
   followed: (readonly [string, number, number])[] = [];
   devices: () => Promise<readonly DeviceFacts[]> = () => Promise.resolve([CPU]);
+  stopAfterSilenceMs: number | null = null;
 
   constructor(
     private readonly launched: (assignment: AssignFrame) => void = () => undefined,
@@ -320,6 +321,7 @@ export class ModelWorld {
       },
       devices: () => this.devices(),
       log: { info: log, warn: log },
+      ...(this.stopAfterSilenceMs !== null && { stopAfterSilenceMs: this.stopAfterSilenceMs }),
     };
     this.agent = new Agent(world, FACTS);
     await this.agent.start();
