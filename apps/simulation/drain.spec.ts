@@ -1,6 +1,9 @@
+import { times } from '../../testing/long';
 import { GRAPH } from '../control-plane/runs/testing/simulation';
 import { Stage } from './stage';
-import { settled } from './time';
+import { Chance, settled } from './time';
+
+const MOMENTS = times(1_000, 20_000);
 
 function drain(stage: Stage, drained: boolean): void {
   const { registry } = stage.server;
@@ -86,4 +89,40 @@ describe('a worker that is drained', () => {
     await stage.pass(1_000);
     expect(stage.row(refused).status).toBe('running');
   });
+
+  it('at the very moment of an assignment starts the run or sends it back to its place, whatever comes first', async () => {
+    const stage = await Stage.open(['cuda:0']);
+    const { service } = stage.server;
+    const used = (): number => service.usage({ worker: 'one', device: 'cuda:0' }).used;
+    const became = { started: 0, returned: 0, waited: 0 };
+    for (let seed = 1; seed <= MOMENTS; seed++) {
+      const chance = new Chance(seed);
+      stage.database.hold();
+      const options = { target: { worker: 'one' }, device: 'cuda' };
+      const submitted = service.submit({ graph: GRAPH, options });
+      for (let commits = chance.below(4); commits > 0; commits--) {
+        stage.database.commit(1);
+        await settled();
+      }
+      // What is on its way is there, or is not.
+      if (chance.next() < 0.5) await stage.settle();
+      drain(stage, true);
+      stage.database.release();
+      await stage.settle();
+      const { run_id: id } = await submitted;
+      const starts = stage.row(id).status === 'running';
+      expect(stage.agent.living).toHaveLength(starts ? 1 : 0);
+      expect(used()).toBe(starts ? 1 : 0);
+      drain(stage, false);
+      await stage.settle();
+      const [process] = stage.agent.living;
+      process!.begin();
+      process!.finish('succeeded');
+      await stage.settle();
+      expect(stage.row(id)).toMatchObject({ status: 'succeeded' });
+      const { attempt } = process!.assignment;
+      became[starts ? 'started' : attempt > 1 ? 'returned' : 'waited'] += 1;
+    }
+    expect(Math.min(...Object.values(became))).toBeGreaterThan(MOMENTS / 10);
+  }, 120_000);
 });

@@ -154,6 +154,20 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       registryOf(server).strays.cancel = () => undefined;
     },
   },
+  'a drained worker is given what had its place there already': {
+    server: (server) => {
+      const { executor } = server.registry;
+      const run = executor.run.bind(executor);
+      executor.run = (request) => {
+        const worker = registryOf(server).get(request.placement.worker);
+        if (!worker?.isDrained) return run(request);
+        worker.isDrained = false;
+        const result = run(request);
+        worker.isDrained = true;
+        return result;
+      };
+    },
+  },
   'a run that its worker does not have any more is waited for': {
     server: (server) => {
       const { executor } = server.registry;

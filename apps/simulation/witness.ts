@@ -42,9 +42,18 @@ export class Witness {
   }
   private readonly assigned = new Set<string>();
 
+  /** Agents that were told on their connection to take no new runs. */
+  private readonly drained = new Set<string>();
+
   /** The server says something to an agent. */
   sends(agent: string, frame: ServerFrame, server: SimServer): void {
+    if (frame.type === 'welcome') this.drained.delete(agent);
+    if (frame.type === 'drain') {
+      if (frame.draining) this.drained.add(agent);
+      else this.drained.delete(agent);
+    }
     if (frame.type === 'assign') {
+      if (this.drained.has(agent)) this.blame(`${frame.run_id}: it is assigned to ${agent}, which is drained`);
       const row = this.row(server, frame.run_id);
       const resume = row && resumeOf(row);
       if (row?.status !== 'running') this.blame(`${frame.run_id}: it is assigned while its row says ${row?.status}`);
