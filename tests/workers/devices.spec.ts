@@ -145,3 +145,15 @@ describe('the cards of a worker', () => {
     await site.worker('gone', ({ devices: now }) => now.length === 1);
   });
 });
+
+it('a run for any worker goes past one that is drained, and waits for it when no other has a card', async () => {
+  await Promise.all([agent('any-a'), agent('any-b')]);
+  const anyCard = { device: 'cuda', target: { worker: 'any' } };
+  await site.drain('any-a');
+  expect(await site.ended(await site.submit('Give', anyCard))).toMatchObject({ worker_id: 'any-b' });
+  await site.drain('any-b');
+  const id = await site.submit('Give', anyCard);
+  expect(await site.run(id)).toMatchObject({ status: 'queued', queue_reason_code: 'only_draining_workers' });
+  await site.undrain('any-a');
+  expect(await site.ended(id)).toMatchObject({ status: 'succeeded', worker_id: 'any-a' });
+});
