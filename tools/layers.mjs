@@ -94,7 +94,18 @@ export const ROOMS = {
     packages: 'any',
   },
   'apps/bench': {
-    values: ['protocol', 'host', 'tensor', 'node-sdk', 'engine', 'nodes', 'execution', 'run-host', 'api-client'],
+    values: [
+      'protocol',
+      'host',
+      'tensor',
+      'node-sdk',
+      'engine',
+      'nodes',
+      'execution',
+      'scheduling',
+      'run-host',
+      'api-client',
+    ],
     packages: 'any',
     // It measures parts of the server, which is a program and has no name of its own.
     within: 'apps',

@@ -31,6 +31,7 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   'worker.first_node.p50_ms': 150,
   'cancel.p99_ms': 20,
   'overhead.pct': 3,
+  'placements.per_s': { atLeast: 10_000 },
   'idle.kb_each': 15,
   'idle.cpu_share': 0.15,
   'idle.connect_s': 5,

@@ -20,6 +20,7 @@ const BENCHMARKS: Readonly<Record<string, (report: Report) => Promise<Figures>>>
   idle: async (report) => (await import('./idle.js')).benchIdle(report),
   recovery: async (report) => (await import('./recovery.js')).benchRecovery(report),
   orphans: async (report) => (await import('./orphans.js')).benchOrphans(report),
+  placements: async (report) => (await import('./placements.js')).benchPlacements(report),
   sim: async (report) => (await import('./sim.js')).benchSim(report),
   parity: async (report) => (await import('./parity.js')).benchParity(report),
 };

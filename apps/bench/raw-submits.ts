@@ -11,7 +11,7 @@ const MOST_IN_A_GROUP = 256;
 const OPTIONS = {
   ...{ device: 'cpu', seed: null, deterministic: false, record_outputs: false, lane: 'queued', verbose: false },
   ...{ backward_mode: false, auto_backward: false, weights_persistent: false, graph_id: '', error_mode: 'fail_fast' },
-  ...{ max_retries: 0, provenance: false, target: null },
+  ...{ max_retries: 0, provenance: false, priority: 0, target: null },
 };
 
 async function main(folder: string): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Placement } from '@cdui/execution';
 import type { HelloFrame, NumberedFrame, Reason, RejectFrame } from '@cdui/protocol';
 import { reasonOf } from '@cdui/protocol';
 import type { LoggedRun } from '../control-plane/events/event-log';
@@ -136,6 +137,37 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'what a run holds is forgotten when it is taken over': {
     server: (server) => {
       server.slots.hold = () => undefined;
+    },
+  },
+  'card grouping is forgotten': {
+    server: (server) => {
+      const { cards } = server.slots.scheduler;
+      const change = cards.change.bind(cards);
+      cards.change = (worker) => change({ ...worker, identities: {} });
+    },
+  },
+  'identities are forgotten when a run is taken over': {
+    server: (server) => {
+      const { slots } = server;
+      const hold = slots.hold.bind(slots);
+      slots.hold = (run, placement) => {
+        const { worker, devices, slots: held } = placement as Placement;
+        hold(run, { worker, devices, slots: held });
+      };
+    },
+  },
+  'a run for any machine is brought to a draining one': {
+    server: (server) => {
+      const { machines } = server.slots.scheduler;
+      const isOpen = machines.isOpen.bind(machines);
+      // Not for ever: the executor sends such a run back at once.
+      let times = 5;
+      machines.isOpen = (worker) => isOpen(worker) || (worker.online && times-- > 0);
+    },
+  },
+  'a run that came back takes the card that may still execute it': {
+    server: (server) => {
+      server.slots.scheduler.fences.isFenced = () => false;
     },
   },
   'a run is assigned before its row says so': {

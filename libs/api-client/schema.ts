@@ -504,6 +504,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/runs/{id}/move': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Move a waiting run within its queue
+     * @description It gets the priority of the run that it then stands before. 409 `run_not_waiting` when one of the two does not wait, `run_in_other_queue` when they wait apart.
+     */
+    post: operations['runs_move'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/runs/{id}/events': {
     parameters: {
       query?: never;
@@ -1036,6 +1056,11 @@ export interface components {
       error_mode?: 'fail_fast' | 'continue' | 'retry';
       /** @default 0 */
       max_retries?: number;
+      /**
+       * @description Of the runs in a queue those with a higher number start first.
+       * @default 0
+       */
+      priority?: number;
       target?: components['schemas']['TargetDto'];
       /**
        * @description Records where the outputs of each node come from.
@@ -1174,6 +1199,15 @@ export interface components {
       status: components['schemas']['RunStatus'];
       /** @description Whether this request is why it stops. */
       cancelled: boolean;
+    };
+    MoveDto: {
+      /** @description The id of the run in the same queue that it shall stand before, or a position in the queue. */
+      before: string | number;
+    };
+    RunMovedDto: {
+      run_id: string;
+      /** @description From 1; null when it has just begun to execute. */
+      queue_position: number | null;
     };
     RunDeletedDto: {
       run_id: string;
@@ -2364,6 +2398,77 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ErrorDto'];
+        };
+      };
+    };
+  };
+  runs_move: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The run’s id: 32 hexadecimal digits. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['MoveDto'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RunMovedDto'];
+        };
+      };
+      /** @description Without the session token */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['GuardErrorDto'];
+        };
+      };
+      /** @description There is none */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorDto'];
+        };
+      };
+      /** @description Not in its present state */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorDto'];
+        };
+      };
+      /** @description The body is too large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['GuardErrorDto'];
+        };
+      };
+      /** @description The form of the request is wrong */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ShapeErrorDto'];
         };
       };
     };

@@ -10,6 +10,7 @@ export * from './port-facts';
 export * from './ports';
 export * from './reasons';
 export * from './run-host';
+export * from './run-move';
 export * from './run-options';
 export * from './run-view';
 export * from './statuses';

@@ -109,6 +109,12 @@ export interface RunCancelled {
   readonly cancelled: boolean;
 }
 
+export interface RunMoved {
+  readonly run_id: string;
+  /** As in the run's row; null when it has just begun to execute. */
+  readonly queue_position: number | null;
+}
+
 export interface RunDeleted {
   readonly run_id: string;
   readonly deleted: true;

@@ -36,6 +36,7 @@ describe('checkSubmission', () => {
         error_mode: 'fail_fast',
         max_retries: 0,
         provenance: false,
+        priority: 0,
         target: null,
       },
     });
@@ -94,13 +95,14 @@ describe('checkSubmission', () => {
     ['error_mode', ['ignore', 1]],
     ['max_retries', [11, -1, 0.5, '1']],
     ['provenance', ['x']],
+    ['priority', [1001, -1001, 0.5, '1', true]],
   ])('refuses values that the option %s does not have', (option, values) => {
     for (const value of values as readonly unknown[]) {
       expect(refusal(() => submit({ [option]: value }))).toMatchObject({ code: 'invalid_option', params: { option } });
     }
   });
 
-  it.each(['priority', 'Device', '__proto__', 'constructor', 'toString'])(
+  it.each(['urgency', 'Device', '__proto__', 'constructor', 'toString'])(
     'refuses the unknown option %s by name',
     (key) => {
       const options: unknown = JSON.parse(`{"${key}": true}`);

@@ -22,6 +22,8 @@ export interface SubmissionOptions {
   readonly error_mode: ErrorMode;
   readonly max_retries: number;
   readonly provenance: boolean;
+  /** Of the runs in a queue those with more of it start first. */
+  readonly priority: number;
   /** Null: this server, as if there were no workers. */
   readonly target: Target | null;
 }
@@ -42,6 +44,8 @@ const MAX_LANE = 64;
 const MAX_GRAPH_ID = 128;
 const MAX_SEED = 2 ** 32 - 1;
 const MAX_RETRIES = 10;
+/** Either way. */
+const MAX_PRIORITY = 1_000;
 const MAX_DEVICE = 64;
 const DEVICE = /^(?:cpu|auto|cuda(?::\d+)?|mps(?::\d+)?)$/;
 const BODY_KEYS = ['graph', 'options', 'name'];
@@ -106,6 +110,7 @@ const READERS: { readonly [O in keyof SubmissionOptions]: (value: unknown, optio
   error_mode: readErrorMode,
   max_retries: (value, option) => (value === null ? 0 : readWhole(value, option, MAX_RETRIES)),
   provenance: readTruth,
+  priority: readPriority,
   target: (value) => (value === null ? null : checkTarget(value)),
 };
 
@@ -175,6 +180,13 @@ function readTruth(value: unknown, option: string): boolean {
 function readWhole(value: unknown, option: string, max: number): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return value;
   throw invalid(option, value, `must be a whole number from 0 to ${max}`);
+}
+
+function readPriority(value: unknown, option: string): number {
+  if (value === null) return 0;
+  // A minus before nothing is no other number.
+  if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= MAX_PRIORITY) return value + 0;
+  throw invalid(option, value, `must be a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}`);
 }
 
 function readLane(value: unknown, option: string): Lane {

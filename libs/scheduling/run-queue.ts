@@ -72,7 +72,8 @@ export class RunQueue<R extends Queued> {
     return runs;
   }
 
-  private indexOf(run: R): number {
+  /** From 0, among all of them. */
+  indexOf(run: R): number {
     let [low, high] = [0, this.runs.length];
     while (low < high) {
       const middle = (low + high) >>> 1;

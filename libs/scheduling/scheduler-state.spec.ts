@@ -160,7 +160,10 @@ describe('SchedulerState', () => {
     state.submit({ ...run('d', ['cuda:0']), priority: 5 });
     state.submit({ ...run('e', ['cuda:0']), priority: -1 });
     expect(['b', 'c', 'd', 'e'].map((id) => state.position(id))).toEqual([3, 1, 2, 4]);
-    for (const id of ['a', 'c', 'd', 'b']) (state.release(id), state.next());
+    for (const id of ['a', 'c', 'd', 'b']) {
+      state.release(id);
+      state.next();
+    }
     expect(state.usage({ worker: LOCAL, device: 'cuda:0' }).used).toBe(1);
     expect(state.reason('e')).toBeNull();
   });
@@ -425,7 +428,9 @@ describe('SchedulerState', () => {
       }
       running.push(...placedIds(state));
       const over = running.shift();
-      if (over !== undefined) (state.release(over), left.delete(over));
+      if (over === undefined) continue;
+      state.release(over);
+      left.delete(over);
     }
     running.push(...placedIds(state));
     for (let over = running.shift(); over !== undefined; over = running.shift()) {
@@ -442,7 +447,11 @@ describe('SchedulerState', () => {
     const ends = new Map<string, number>();
     let startedAt: number | null = null;
     for (let time = 0; time < 60 && startedAt === null; time++) {
-      for (const [id, at] of ends) if (at === time) (state.release(id), ends.delete(id));
+      for (const [id, at] of ends) {
+        if (at !== time) continue;
+        state.release(id);
+        ends.delete(id);
+      }
       // The cards are never free at the same time, and there is one more for each of them the moment that it is.
       for (const [card, from] of [
         ['cuda:0', 0],

@@ -61,17 +61,19 @@ export class SchedulerState {
   /**
    * Lets a waiting run stand elsewhere in its queue. It gets the priority of those that it then stands before.
    *
-   * @param position from 1; beyond the last is the end
-   * @returns whether it waits
+   * @param to from 1, beyond the last is the end; or the id of a run that it shall stand before
+   * @returns whether it waits, and the other one in the same queue
    */
-  move(id: string, position: number): boolean {
+  move(id: string, to: number | string): boolean {
     const run = this.waiting.get(id);
     const queue = run && this.queues.get(run.queueKey);
     if (!run || !queue) return false;
-    let moved = queue.runs.moved(run, position - 1, this.newest);
+    const index = typeof to === 'number' ? to - 1 : this.indexBefore(run, to, queue);
+    if (index === null) return false;
+    let moved = queue.runs.moved(run, index, this.newest);
     if (moved === null) {
       for (const renumbered of queue.runs.renumber(this.newest)) this.waiting.set(renumbered.id, renumbered);
-      moved = queue.runs.moved(this.waiting.get(id) ?? run, position - 1, this.newest) ?? run;
+      moved = queue.runs.moved(this.waiting.get(id) ?? run, index, this.newest) ?? run;
     }
     queue.runs.remove(this.waiting.get(id) ?? run);
     queue.runs.add(moved);
@@ -291,6 +293,14 @@ export class SchedulerState {
     const placed: Placed = { run, worker, devices, slots, ...(identities && { identities }) };
     this.hold(placed);
     return placed;
+  }
+
+  /** Among the others of the queue. */
+  private indexBefore(run: WaitingRun, otherId: string, { runs }: WaitingQueue): number | null {
+    const other = this.waiting.get(otherId);
+    if (other?.queueKey !== run.queueKey) return null;
+    const index = runs.indexOf(other);
+    return runs.indexOf(run) < index ? index - 1 : index;
   }
 
   private letGo({ run, worker }: Placed): void {

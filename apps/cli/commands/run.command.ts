@@ -1,7 +1,14 @@
 import { Command, Option } from 'nest-commander';
 import { parseErrorMode, parseRetries, parseSeed } from '../graph-run/arguments';
 import { helpAfter } from '../program';
-import { parseDevices, parseGib, parseName, parseServerDevice, type RunArguments } from '../run/run-options';
+import {
+  parseDevices,
+  parseGib,
+  parseName,
+  parsePriority,
+  parseServerDevice,
+  type RunArguments,
+} from '../run/run-options';
 import { ServerCommand } from './server-command';
 import { parseSeconds } from './server-options';
 
@@ -69,6 +76,11 @@ export class RunCommand extends ServerCommand<RunArguments> {
   @Option({ flags: '--provenance', description: 'record which code each node ran' })
   provenance(): boolean {
     return true;
+  }
+
+  @Option({ flags: '--priority <number>', description: 'higher ones start first in their queue: -1000 to 1000' })
+  priority(value: string): number {
+    return parsePriority(value);
   }
 
   @Option({ flags: '-v, --verbose', description: 'record traces of nodes and stacks of errors' })

@@ -243,6 +243,36 @@ export class RunsRetryCommand extends ServerCommand<RetryOptions> {
   }
 }
 
+interface MoveOptions extends ServerChoice {
+  readonly before?: string;
+  readonly position?: number;
+}
+
+@SubCommand({
+  name: 'move',
+  arguments: '<id>',
+  argsDescription: ID,
+  description: 'Let a waiting run stand elsewhere in its queue (default: at its front)',
+})
+export class RunsMoveCommand extends ServerCommand<MoveOptions> {
+  protected override async work([id]: readonly string[], options: MoveOptions): Promise<number> {
+    if (options.before !== undefined && options.position !== undefined) {
+      this.command.error('error: give --before or --position, not both', { code: 'commander.conflictingOption' });
+    }
+    return (await import('../runs/run-commands.js')).moveRun(id!, options);
+  }
+
+  @Option({ flags: '--before <id>', description: 'before this run, which waits in the same queue' })
+  before(value: string): string {
+    return value;
+  }
+
+  @Option({ flags: '--position <number>', description: 'at this position, from 1' })
+  position(value: string): number {
+    return whole(value, 1, 1_000_000);
+  }
+}
+
 export const RUNS_COMMANDS = [
   RunsListCommand,
   RunsShowCommand,
@@ -253,6 +283,7 @@ export const RUNS_COMMANDS = [
   RunsCancelCommand,
   RunsDeleteCommand,
   RunsRetryCommand,
+  RunsMoveCommand,
 ];
 
 @Command({ name: 'runs', description: 'List, show, follow, stop, repeat and delete runs', subCommands: RUNS_COMMANDS })

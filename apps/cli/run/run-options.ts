@@ -12,6 +12,7 @@ export interface RunArguments extends ServerChoice {
   readonly errorMode?: 'fail_fast' | 'continue' | 'retry';
   readonly maxRetries?: number;
   readonly provenance?: boolean;
+  readonly priority?: number;
   readonly verbose?: boolean;
   readonly wait?: boolean;
   readonly detach?: boolean;
@@ -36,6 +37,7 @@ export function submissionOptions(given: RunArguments): NonNullable<Submission['
     ...(given.errorMode !== undefined && { error_mode: given.errorMode }),
     ...(given.maxRetries !== undefined && { max_retries: given.maxRetries }),
     ...(given.provenance && { provenance: true }),
+    ...(given.priority !== undefined && { priority: given.priority }),
     ...(given.verbose && { verbose: true }),
     ...(target !== null && { target }),
   };
@@ -74,6 +76,12 @@ export function parseDevices(text: string): readonly string[] {
   const devices = text.split(',').map((device) => device.trim().toLowerCase());
   if (devices.every((device) => /^(cpu|(cuda|mps):\d+)$/.test(device))) return devices;
   throw new InvalidArgumentError('Give devices with their numbers, separated by commas, such as cuda:0,cuda:1.');
+}
+
+export function parsePriority(text: string): number {
+  const value = Number(text);
+  if (/^[+-]?\d+$/.test(text.trim()) && Math.abs(value) <= 1000) return value;
+  throw new InvalidArgumentError('Give a whole number from -1000 to 1000.');
 }
 
 export function parseGib(text: string): number {

@@ -237,6 +237,21 @@ export function deleteRuns(texts: readonly string[], options: ServerChoice): Pro
   });
 }
 
+export async function moveRun(
+  text: string,
+  options: ServerChoice & { readonly before?: string; readonly position?: number },
+): Promise<number> {
+  const api = apiOf(options);
+  const id = await resolveRun(api, text);
+  const before = options.before === undefined ? (options.position ?? 1) : await resolveRun(api, options.before);
+  const answer = await api.order((client, signal) =>
+    client.post('/api/runs/{id}/move', { path: { id }, body: { before }, signal }),
+  );
+  if (options.json) document(answer);
+  else print([answer.queue_position === null ? `${id} starts` : `${id} waits at position ${answer.queue_position}`]);
+  return EXIT.ok;
+}
+
 export async function retryRun(text: string, options: ServerChoice & { readonly wait?: boolean }): Promise<number> {
   const api = apiOf(options);
   const id = await resolveRun(api, text);

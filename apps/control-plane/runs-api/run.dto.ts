@@ -6,6 +6,7 @@ import {
   type RunDeleted,
   type RunDetail,
   type RunList,
+  RunMoved,
   type RunRow,
   type RunStatus,
   type RunSubmitted,
@@ -137,6 +138,22 @@ export class RunSubmittedDto implements RunSubmitted {
 export class RunCancelledDto extends RunSubmittedDto implements RunCancelled {
   @ApiProperty({ description: 'Whether this request is why it stops.' })
   cancelled!: boolean;
+}
+
+export class RunMovedDto implements RunMoved {
+  @ApiProperty()
+  run_id!: string;
+
+  @ApiProperty({ type: 'integer', nullable: true, description: 'From 1; null when it has just begun to execute.' })
+  queue_position!: number | null;
+}
+
+export class MoveDto {
+  @ApiProperty({
+    oneOf: [{ type: 'string' }, { type: 'integer', minimum: 1 }],
+    description: 'The id of the run in the same queue that it shall stand before, or a position in the queue.',
+  })
+  before!: string | number;
 }
 
 export class RunDeletedDto implements RunDeleted {

@@ -73,6 +73,18 @@ describe('a run', () => {
   it('waits its turn, is cancelled, retried and deleted', async () => {
     const [first, second] = [await submit('Patient'), await submit('Patient')];
     expect((await server.get(`/api/runs/${second}`)).json).toMatchObject({ status: 'queued', queue_position: 1 });
+    const third = await submit('Patient', { priority: -1 });
+    expect((await server.post(`/api/runs/${third}/move`, { before: second })).json).toEqual({
+      run_id: third,
+      queue_position: 1,
+    });
+    expect((await server.get(`/api/runs/${second}`)).json).toMatchObject({ queue_position: 2 });
+    const fixed = await server.post(`/api/runs/${first}/move`, { before: 1 });
+    expect([fixed.status, codeOf(fixed)]).toEqual([409, 'run_not_waiting']);
+    expect((await server.post(`/api/runs/${third}/move`, { to: 1 })).status).toBe(422);
+    const nobody = await server.post(`/api/runs/${'f'.repeat(32)}/move`, { before: 1 });
+    expect([nobody.status, codeOf(nobody)]).toEqual([404, 'run_not_found']);
+    await server.post(`/api/runs/${third}/cancel`, undefined);
     expect((await server.post(`/api/runs/${second}/cancel`, undefined)).json).toEqual({
       run_id: second,
       status: 'cancelled',

@@ -1,13 +1,22 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { RunCancelled, RunDeleted, RunDetail, RunList, RunSubmitted } from '@cdui/protocol';
+import type { RunCancelled, RunDeleted, RunDetail, RunList, RunMoved, RunSubmitted } from '@cdui/protocol';
+import { checkMove } from '@cdui/protocol';
 import type { Request, Response } from 'express';
 import { CONFLICT, NOT_FOUND, NO_STORAGE, REFUSED, Refuses, SHAPE } from '../openapi/errors.dto';
 import { RunIdParam } from '../openapi/params';
 import { Runs } from '../runs/runs';
 import { UnreadJson } from '../system/json-body';
 import { RunListQuery } from './queries';
-import { RunCancelledDto, RunDeletedDto, RunDetailDto, RunListDto, RunSubmittedDto } from './run.dto';
+import {
+  MoveDto,
+  RunCancelledDto,
+  RunDeletedDto,
+  RunDetailDto,
+  RunListDto,
+  RunMovedDto,
+  RunSubmittedDto,
+} from './run.dto';
 import { SubmissionDto } from './submission.dto';
 
 /** Whether the request's body goes unread to where its graph is checked. Another spelling of the path has it read on the way. */
@@ -82,6 +91,21 @@ export class RunsController {
   @Refuses(REFUSED, NOT_FOUND, CONFLICT, NO_STORAGE)
   retry(@Param('id') id: string): Promise<RunSubmitted> {
     return this.runs.retry(id);
+  }
+
+  @Post(':id/move')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Move a waiting run within its queue',
+    description:
+      'It gets the priority of the run that it then stands before. 409 `run_not_waiting` when one of the two does not wait, `run_in_other_queue` when they wait apart.',
+  })
+  @RunIdParam()
+  @ApiBody({ type: MoveDto })
+  @ApiOkResponse({ type: RunMovedDto })
+  @Refuses(SHAPE, NOT_FOUND, CONFLICT)
+  move(@Param('id') id: string, @Body() body: unknown): Promise<RunMoved> {
+    return this.runs.move(id, checkMove(body));
   }
 
   @Delete(':id')

@@ -62,6 +62,15 @@ export class RunOptionsDto {
   @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: 10, default: 0 })
   max_retries?: number;
 
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: -1000,
+    maximum: 1000,
+    default: 0,
+    description: 'Of the runs in a queue those with a higher number start first.',
+  })
+  priority?: number;
+
   @ApiPropertyOptional({ type: TargetDto })
   target?: TargetDto;
 

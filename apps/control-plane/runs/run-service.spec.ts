@@ -187,6 +187,71 @@ describe('RunService', () => {
     expect(await refusal(world.service.cancel('nobody'))).toMatchObject({ code: 'run_not_found' });
   });
 
+  it('starts the more urgent first, and moves what waits', async () => {
+    const world = new Simulation({ limits: { slots: { gpu: 1, cpu: 1, overrides: '' } } });
+    const running = (await world.submit()).run_id;
+    const plain = (await world.submit()).run_id;
+    const urgent = (await world.submit({ priority: 7 })).run_id;
+    const last = (await world.submit()).run_id;
+    const order = async (): Promise<readonly string[]> => {
+      const { runs } = await world.service.list({ status: ['queued'], limit: 9, offset: 0 });
+      return [...runs].sort((a, b) => a.queue_position! - b.queue_position!).map(({ id }) => id);
+    };
+    expect(await order()).toEqual([urgent, plain, last]);
+    expect(await world.service.move(last, urgent)).toEqual({ run_id: last, queue_position: 1 });
+    expect(await order()).toEqual([last, urgent, plain]);
+    expect(await world.service.move(urgent, 99)).toEqual({ run_id: urgent, queue_position: 3 });
+    expect(await order()).toEqual([last, plain, urgent]);
+    expect(await refusal(world.service.move(running, 1))).toMatchObject({ code: 'run_not_waiting' });
+    expect(await refusal(world.service.move(last, running))).toMatchObject({
+      code: 'run_not_waiting',
+      params: { run_id: running, status: 'running' },
+    });
+    expect(await refusal(world.service.move(last, 'nobody'))).toMatchObject({ code: 'run_not_found' });
+    for (const next of [running, last, plain]) {
+      world.executor.get(next).end();
+      await settle();
+    }
+    expect(await world.status(urgent)).toBe('running');
+  });
+
+  it('does not move a run into another queue', async () => {
+    const world = new Simulation({ devices: ['cpu', 'cuda:0'], limits: { slots: { gpu: 1, cpu: 1, overrides: '' } } });
+    for (const device of ['cpu', 'cuda:0']) await world.submit({ device });
+    const [here, there] = [(await world.submit()).run_id, (await world.submit({ device: 'cuda:0' })).run_id];
+    expect(await refusal(world.service.move(here, there))).toMatchObject({ code: 'run_in_other_queue' });
+  });
+
+  it('executes a run for any machine itself, like one of its own, where no worker is', async () => {
+    const world = new Simulation({
+      devices: ['cpu', 'cuda:0', 'cuda:1'],
+      limits: { slots: { gpu: 1, cpu: 1, overrides: '' } },
+    });
+    await world.submit({ device: 'cuda:0' });
+    const { run_id: id } = await world.submit({ device: 'cuda', target: { worker: 'any' } });
+    await settle();
+    const { request } = world.executor.get(id);
+    expect(request).toMatchObject({
+      placement: { worker: 'local', devices: ['cuda:1'] },
+      options: { device: 'cuda:1' },
+    });
+    world.executor.get(id).end();
+    await settle(world.clock);
+    expect(await world.service.get(id)).toMatchObject({
+      ...{ queue_key: 'any/cuda', worker_id: null, devices: ['cuda:1'], status: 'succeeded' },
+      execution_facts: { fingerprint_source: 'control-plane' },
+    });
+  });
+
+  it('refuses a run for any machine that nobody could ever take', async () => {
+    const world = new Simulation({ devices: ['cpu', 'cuda:0', 'cuda:1'] });
+    for (const devices of [['cuda:1'], ['cuda:0', 'cuda:1'], ['mps:0']]) {
+      const refused = await refusal(world.submit({ target: { worker: 'any', devices } }));
+      expect(refused).toMatchObject({ code: 'device_not_offered', params: { worker: 'any', missing: devices } });
+    }
+    expect(await world.submit({ target: { worker: 'any', devices: ['cuda:0'] } })).toMatchObject({ status: 'queued' });
+  });
+
   it('deletes ended runs with their files, and no others', async () => {
     const world = new Simulation();
     const { run_id: id } = await world.submit();

@@ -2,11 +2,13 @@ import type { Executor, NewRun, RunFilter, RunRecord } from '@cdui/execution';
 import type {
   GraphFile,
   GraphSettings,
+  MoveTo,
   Params,
   RunCancelled,
   RunDeleted,
   RunDetail,
   RunList,
+  RunMoved,
   RunRow,
   RunStatus,
   RunSubmitted,
@@ -148,7 +150,7 @@ export class RunService extends Runs {
     const live = this.begin({
       id,
       lane: options.lane,
-      waiting: { id, ...place.at, queueSeq, alone },
+      waiting: { id, ...place.at, queueSeq, alone, ...urgency(options.priority) },
       options: engine,
       warnings: place.warning ? [place.warning] : [],
       provenance: prepared.provenance,
@@ -218,6 +220,19 @@ export class RunService extends Runs {
     return this.accept({ graph: JSON.parse(graph) as GraphFile, options, name: record.name, retryOf: id });
   }
 
+  async move(id: string, to: MoveTo): Promise<RunMoved> {
+    const { slots } = this;
+    for (const waiting of typeof to === 'string' ? [id, to] : [id]) {
+      if (slots.queueOf(waiting) === null) throw notWaiting(waiting, (await this.existing(waiting)).status);
+    }
+    if (!slots.move(id, to)) {
+      const message = `Run ${id} waits in the queue ${slots.queueOf(id)}, and run ${to} does not: a run is moved within its queue`;
+      throw new CodedError('run_in_other_queue', message, { run_id: id, before: to });
+    }
+    this.changed(id);
+    return { run_id: id, queue_position: slots.position(id) };
+  }
+
   async delete(id: string): Promise<RunDeleted> {
     const live = this.live.get(id);
     if (live && !isTerminal(live.status)) throw active(id, live.status);
@@ -277,7 +292,7 @@ export class RunService extends Runs {
   private leftOver(record: RunRecord): LiveRun {
     const { id, lane, queueSeq } = record;
     const alone = typeof record.options['seed'] === 'number';
-    const waiting = { id, ...placeOfRecord(record), queueSeq, alone };
+    const waiting = { id, ...placeOfRecord(record), queueSeq, alone, ...urgency(record.options['priority']) };
     const nothing = { options: {}, warnings: [], provenance: null, nodeTypes: null, executor: this.world.executor };
     return this.begin({ id, lane, waiting, ...nothing }, record);
   }
@@ -372,8 +387,18 @@ export class RunService extends Runs {
   }
 }
 
+/** Left out where nobody asked for it. */
+function urgency(priority: unknown): { readonly priority?: number } {
+  return typeof priority === 'number' && priority !== 0 ? { priority } : {};
+}
+
 function notFound(id: string): CodedError {
   return new CodedError('run_not_found', `There is no run ${id.slice(0, 80)}`, { run_id: id.slice(0, 80) });
+}
+
+function notWaiting(id: string, status: RunStatus): CodedError {
+  const message = `Run ${id} is ${status}: only a run that waits in a queue has a place there`;
+  return new CodedError('run_not_waiting', message, { run_id: id, status });
 }
 
 function active(id: string, status: RunStatus): CodedError {

@@ -1,5 +1,5 @@
 import type { Clock, Placement } from '@cdui/execution';
-import type { Reason } from '@cdui/protocol';
+import type { MoveTo, Reason } from '@cdui/protocol';
 import { CodedError } from '@cdui/protocol';
 import type { Placed, Slot, SlotUsage } from '@cdui/scheduling';
 import { InteractiveLimits, LOCAL, SchedulerState, SlotLimits } from '@cdui/scheduling';
@@ -101,6 +101,18 @@ export class RunSlots {
   /** A run that a server before this one placed holds what it got then. */
   hold({ waiting }: AcceptedRun, placement: Placement): void {
     this.scheduler.hold({ run: waiting, ...placement });
+  }
+
+  /** Lets a waiting run stand elsewhere in its queue. @returns as `SchedulerState.move` */
+  move(id: string, to: MoveTo): boolean {
+    const moved = this.scheduler.move(id, to);
+    if (moved) this.dispatch();
+    return moved;
+  }
+
+  /** The key of the queue in which it waits; null when it does not. */
+  queueOf(id: string): string | null {
+    return this.scheduler.waits(id)?.queueKey ?? null;
   }
 
   /** How many runs a slot's device holds, how many it admits, and who else offers it. */

@@ -1,5 +1,14 @@
 import type { RunFilter } from '@cdui/execution';
-import type { RunCancelled, RunDeleted, RunDetail, RunList, RunStatus, RunSubmitted } from '@cdui/protocol';
+import type {
+  MoveTo,
+  RunCancelled,
+  RunDeleted,
+  RunDetail,
+  RunList,
+  RunMoved,
+  RunStatus,
+  RunSubmitted,
+} from '@cdui/protocol';
 import type { Observable } from 'rxjs';
 
 /** A run's row changed; `rev` grows with every change of any run. */
@@ -24,6 +33,8 @@ export abstract class Runs {
   abstract cancel(id: string): Promise<RunCancelled>;
   /** A new run of the same graph and options. @throws `secrets_needed` when the graph had secrets that are gone */
   abstract retry(id: string): Promise<RunSubmitted>;
+  /** Lets a waiting run stand elsewhere in its queue. @throws `run_not_waiting`, `run_in_other_queue` */
+  abstract move(id: string, to: MoveTo): Promise<RunMoved>;
   /** @throws `run_active` while it has not ended */
   abstract delete(id: string): Promise<RunDeleted>;
   abstract readonly changes: Observable<RunChange>;

@@ -27,6 +27,8 @@ const STATUSES: Readonly<Record<string, number>> = {
   method_not_allowed: 405,
 
   run_active: 409,
+  run_not_waiting: 409,
+  run_in_other_queue: 409,
   run_not_active: 409,
   secrets_needed: 409,
   graph_exists: 409,
