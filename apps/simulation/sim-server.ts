@@ -8,7 +8,7 @@ import { WatchedLog } from '../control-plane/runs/testing/watched-log';
 import { RunService } from '../control-plane/runs/run-service';
 import type { RunWorld } from '../control-plane/runs/world';
 import { WorkerRegistry } from '../control-plane/workers/worker-registry';
-import type { WorkerWorld } from '../control-plane/workers/world';
+import type { StoredWorker, WorkerWorld } from '../control-plane/workers/world';
 import type { SimLine } from './network';
 import type { Party, SimTime } from './time';
 
@@ -24,6 +24,8 @@ export interface Fault {
 
 export interface ServerHooks {
   readonly runId: () => string;
+  /** What is remembered of workers; it outlives the server. */
+  readonly known: Map<string, StoredWorker>;
   /** Looks at a run that gets what it waited for. */
   readonly placed: (placed: Placed, expected: Placed | null) => void;
   /** Says who should get it. */
@@ -81,6 +83,10 @@ export class SimServer {
     const workers: WorkerWorld = {
       clock,
       store: database.runs,
+      workers: {
+        load: () => Promise.resolve([...hooks.known.values()]),
+        keep: (worker) => Promise.resolve(void hooks.known.set(worker.id, worker)),
+      },
       limits: {
         ...{ heartbeatMs: 10_000, assignTimeoutMs: 30_000, resumeGraceMs: RESUME_GRACE_MS, cancelGraceS: 30 },
         ...{ payloadCapBytes: 65_536, maxParallelNodes: 4 },
@@ -132,6 +138,11 @@ export class SimServer {
 
   get slots(): Innards {
     return (this.service as unknown as { slots: Innards }).slots;
+  }
+
+  async recover(): Promise<void> {
+    await this.registry.load();
+    await this.service.recover();
   }
 
   /** An agent dialled, and its credential was accepted. */

@@ -5,6 +5,7 @@ import { GRAPH } from '../control-plane/runs/testing/simulation';
 import { SimLine } from './network';
 import { SimAgent } from './sim-agent';
 import { SimServer } from './sim-server';
+import type { StoredWorker } from '../control-plane/workers/world';
 import { SimTime, settled } from './time';
 
 /** One agent and its server, for scenes that are told step by step: what is sent arrives at once. */
@@ -18,6 +19,7 @@ export class Stage {
   reachable = true;
   private lines: SimLine[] = [];
   private lastId = 0;
+  private readonly known = new Map<string, StoredWorker>();
 
   private constructor(devices: readonly string[]) {
     this.agent = new SimAgent('one', devices, this.time, {
@@ -43,6 +45,7 @@ export class Stage {
 
   async startServer(database: MemoryDatabase): Promise<void> {
     const hooks = {
+      known: this.known,
       runId: () => (++this.lastId).toString(16).padStart(32, '0'),
       placed: () => undefined,
       next: () => null,
@@ -50,7 +53,7 @@ export class Stage {
       report: () => undefined,
     };
     this.server = new SimServer(database, this.time, hooks, {});
-    await this.server.service.recover();
+    await this.server.recover();
     await this.settle();
   }
 

@@ -7,6 +7,7 @@ import type { ConnectionEvents } from '../agent/core/world';
 import { SimLine } from './network';
 import { SimAgent, type SimProcess } from './sim-agent';
 import { type Fault, SimServer } from './sim-server';
+import type { StoredWorker } from '../control-plane/workers/world';
 import { Chance, SimTime, settled } from './time';
 import { Witness } from './witness';
 
@@ -71,6 +72,7 @@ export class Story {
   private lines: { readonly agent: SimAgent; readonly line: SimLine }[] = [];
   private server: SimServer;
   private lastId = 0;
+  private readonly known = new Map<string, StoredWorker>();
   /** Until when nothing gets from an agent to the server. */
   private readonly unreachableUntil = new Map<string, number>();
   private readonly ids: string[] = [];
@@ -99,7 +101,7 @@ export class Story {
 
   /** @returns what the witness found wrong, at the first step after which there was something */
   async tell(steps: number): Promise<readonly string[]> {
-    await this.server.service.recover();
+    await this.server.recover();
     for (const agent of this.agents) await agent.start();
     await this.pass(1_000);
     for (let step = 0; step < steps && this.witness.problems.length === 0; step++) {
@@ -235,11 +237,12 @@ export class Story {
     const database = this.server.crash(this.chance.next() < 0.3);
     this.server = this.newServer(database);
     this.witness.serverRestarted();
-    await this.server.service.recover();
+    await this.server.recover();
   }
 
   private newServer(database: MemoryDatabase): SimServer {
     const hooks = {
+      known: this.known,
       runId: () => (++this.lastId).toString(16).padStart(32, '0'),
       placed: (placed: Placed, expected: Placed | null) => this.witness.placed(placed, expected),
       next: (asked: SimServer) => this.witness.byTheRules(asked, this.agents),

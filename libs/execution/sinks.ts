@@ -16,7 +16,8 @@ export type NodeEvent =
  * milliseconds since the run's start on the reporter's monotonic clock.
  */
 export interface RunSinks {
-  started(): boolean;
+  /** @param afterMs how long after its placing the run began; left out when it begins in this moment */
+  started(afterMs?: number): boolean;
   emit(event: NodeEvent, atMs: number): boolean;
   recordMetrics(points: readonly MetricPoint[], atMs: number): boolean;
   recordArtifact(artifact: ArtifactPayload, atMs: number): boolean;

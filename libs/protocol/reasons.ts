@@ -51,7 +51,8 @@ const WORDINGS = {
   run_assigned_twice: ({ run_id }) => `The worker executes run ${String(run_id)} already`,
   agent_draining: () => 'The worker takes no new runs: it is draining',
   agent_stopped: () => 'The worker was stopped before the run was over',
-  server_unreachable: () => 'The worker could not reach its server for so long that it stopped the run, as it was told to',
+  server_unreachable: () =>
+    'The worker could not reach its server for so long that it stopped the run, as it was told to',
   agent_restarted: () => 'The worker was restarted, and the run ended with its former process',
   disk_full: ({ path }) => `The disk of the worker is full: what the run reports cannot be kept in ${String(path)}`,
   server_draining: () => 'the server is stopping and starts no more runs',

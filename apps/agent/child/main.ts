@@ -36,7 +36,7 @@ function main(): void {
   watchdog.on('message', (message: FromWatchdog) => {
     if (message.type === 'start') {
       process.chdir(message.folder);
-      child.start(message.assignment);
+      child.start(message.assignment, message.assignedAt);
     } else if (message.type === 'cancel') child.cancel(message.reason);
     // Nothing is lost by an abrupt end, and a step that the runtime still computes cannot spoil it.
     else void endNow(0);

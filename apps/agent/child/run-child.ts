@@ -37,6 +37,8 @@ export class RunChild {
   private host: RunHost | null = null;
   private runId = '';
   private taken = 0;
+  /** How long it took from the assignment until the host began. */
+  private afterMs = 0;
   /** Whose nodes are to be told where their code comes from. */
   private provenance: GraphFile | null = null;
 
@@ -50,7 +52,9 @@ export class RunChild {
     this.pipe.push(encodePipeFrame('ready'), true);
   }
 
-  start(assignment: AssignFrame): void {
+  /** @param assignedAt when the agent got it, in milliseconds since the epoch */
+  start(assignment: AssignFrame, assignedAt: number): void {
+    this.afterMs = Math.max(0, Date.now() - assignedAt);
     const view = deviceView(assignment.devices);
     Object.assign(process.env, deviceEnvironment(view));
     const { run_id: runId, graph, options, storage, inputs } = assignment;
@@ -97,6 +101,7 @@ export class RunChild {
       view,
       fingerprint: (runtime: unknown) => this.fingerprint(runtime),
       peakRss: () => peakRss(process.pid),
+      afterMs: () => this.afterMs,
     };
     return new RunHost({
       post: (message) => {

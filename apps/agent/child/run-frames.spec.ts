@@ -7,6 +7,7 @@ import { framesOf, isUrgent } from './run-frames';
 const facts: FrameFacts = {
   view: deviceView(['cuda:1']),
   fingerprint: (runtime: unknown) => ({ runtime }),
+  afterMs: () => 7,
   peakRss: () => 1234,
 };
 const LARGE = 'x'.repeat(MAX_PIPE_FRAME_BYTES);
@@ -42,7 +43,7 @@ describe('framesOf', () => {
 
   it('adds the devices, the fingerprint and the memory of this process', () => {
     expect(read({ type: 'run_started', run_id: 'r' })).toEqual([
-      { kind: 'run_started', visible_devices: '1', device_aliases: { 'cuda:0': 'cuda:1' } },
+      { kind: 'run_started', visible_devices: '1', device_aliases: { 'cuda:0': 'cuda:1' }, after_ms: 7 },
     ]);
     expect(read({ type: 'run_facts', run_id: 'r', facts: { runtime: 'onnx', more: 1 } })).toEqual([
       { kind: 'run_facts', facts: { runtime: 'onnx', more: 1, fingerprint: { runtime: 'onnx' } } },

@@ -11,6 +11,8 @@ export interface FrameFacts {
   readonly fingerprint: (runtime: unknown) => Readonly<Record<string, unknown>>;
   /** Most memory that this process held, in bytes; null where the system does not tell. */
   readonly peakRss: () => number | null;
+  /** How long after the assignment the run began, in milliseconds. */
+  readonly afterMs: () => number;
 }
 
 /** The frames that a message travels as: one, unless it is too large for the pipe and a warning takes its place or goes ahead of what is left of it. */
@@ -19,7 +21,7 @@ export function framesOf(message: FrameMessage, facts: FrameFacts): readonly Uin
   switch (message.type) {
     case 'run_started': {
       const { visible, aliases } = facts.view;
-      return [encodePipeFrame(type, { visible_devices: visible, device_aliases: aliases })];
+      return [encodePipeFrame(type, { visible_devices: visible, device_aliases: aliases, after_ms: facts.afterMs() })];
     }
     case 'run_facts': {
       const fingerprint = facts.fingerprint(message.facts['runtime']);

@@ -7,6 +7,8 @@ export type ControlMessage =
       readonly assignment: AssignFrame;
       /** The run's folder. */
       readonly folder: string;
+      /** When the assignment came, on the machine's clock. */
+      readonly assignedAt: number;
     }
   | { readonly type: 'cancel'; readonly reason: StopReason };
 

@@ -89,7 +89,7 @@ export class RunProcess implements LaunchedRun {
       // Who stops it meanwhile may have it ended sooner.
       else if (!this.stopping) this.after(EXIT_MS, () => this.kill(process));
     };
-    process.send({ type: 'start', assignment, folder });
+    process.send({ type: 'start', assignment, folder, assignedAt: Date.now() });
     const exit = await process.exited;
     await process.kill();
     clearTimeout(this.timer);

@@ -4,12 +4,14 @@ import type { Reason, TerminalEvent, WarningPayload } from '@cdui/protocol';
 /** What the log of a run needs to know of it. */
 export interface LoggedRun {
   readonly runId: string;
-  /** When it started, on the server's clock: events are stamped `startedAt + atMs`, never decreasing and never in the future. */
+  /** When it was placed, on the server's clock. Events are stamped with when its graph began and their `atMs`, never decreasing and never in the future. */
   readonly startedAt: number;
   /** What it reports cannot be stored: said once, with the system's reason; everything after it is dropped. */
   readonly onFailed: (reason: Reason) => void;
-  /** Whoever executes it began: the sinks' `started()`. */
-  readonly onStarted: () => void;
+  /** When its graph began to execute, when that was before this program started. Milliseconds since the epoch. */
+  readonly beganAt?: number;
+  /** Whoever executes it began, at that time: the sinks' `started()`. */
+  readonly onStarted: (beganAt: number) => void;
   /** A worker's frames up to this one are durable: see `cover`. */
   readonly onRecorded?: (seq: number) => void;
 }

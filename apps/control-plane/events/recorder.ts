@@ -60,21 +60,27 @@ export class Recorder implements RunRecorder {
   private waiting: (() => void)[] = [];
   /** Frames of a worker: the newest that was covered, and the newest that is durable. */
   private readonly frames = { covered: 0, durable: 0 };
+  /** What `atMs` counts from. */
+  private base: number;
   private failed = false;
   private closed = false;
 
   constructor(private readonly parts: RecorderParts) {
     ({ cursor: this.cursor, ts: this.ts, artifacts: this.artifacts } = parts.from);
     this.committed = this.cursor;
+    this.base = parts.run.beganAt ?? parts.run.startedAt;
   }
 
-  started(): boolean {
-    this.parts.run.onStarted();
+  started(afterMs?: number): boolean {
+    const { run, clock } = this.parts;
+    const now = clock.now();
+    this.base = afterMs === undefined ? now : Math.min(now, run.startedAt + afterMs);
+    run.onStarted(this.base);
     return this.below;
   }
 
   recordStart(): void {
-    this.push('execution_start', { run_id: this.parts.run.runId }, this.parts.clock.now());
+    this.push('execution_start', { run_id: this.parts.run.runId }, this.base);
   }
 
   recordWarning(warning: WarningPayload): void {
@@ -82,14 +88,14 @@ export class Recorder implements RunRecorder {
   }
 
   emit(event: NodeEvent, atMs: number): boolean {
-    return this.push(event.type, event.payload, this.parts.run.startedAt + atMs);
+    return this.push(event.type, event.payload, this.base + atMs);
   }
 
   /** One event for what comes together: whoever executes the run has gathered it, with `MetricBatcher`. */
   recordMetrics(points: readonly MetricPoint[], atMs: number): boolean {
     for (let i = 0; i < points.length; i += METRIC_BATCH_POINTS) {
       const some = points.length <= METRIC_BATCH_POINTS ? points : points.slice(i, i + METRIC_BATCH_POINTS);
-      this.push('metric', { points: some }, this.parts.run.startedAt + atMs, ({ metrics }) => {
+      this.push('metric', { points: some }, this.base + atMs, ({ metrics }) => {
         for (const { node_id, name, step, value } of some) {
           metrics.push({ node_id, name, step, value: finite(value), ts: this.ts });
         }
@@ -101,7 +107,7 @@ export class Recorder implements RunRecorder {
   recordArtifact(artifact: ArtifactPayload, atMs: number): boolean {
     const id = `a${this.artifacts + 1}`;
     const payload = { artifact_id: id, ...artifact };
-    return this.push('artifact', payload, this.parts.run.startedAt + atMs, ({ artifacts }) => {
+    return this.push('artifact', payload, this.base + atMs, ({ artifacts }) => {
       this.artifacts += 1;
       const { kind, path, meta, node_id: nodeId } = artifact;
       artifacts.push({ id, kind, path, meta, nodeId, backend: 'local', mountLabel: null, createdAt: this.ts });
@@ -109,7 +115,7 @@ export class Recorder implements RunRecorder {
   }
 
   warn(warning: WarningPayload, atMs: number): boolean {
-    return this.push('run_warning', warning, this.parts.run.startedAt + atMs);
+    return this.push('run_warning', warning, this.base + atMs);
   }
 
   cover(seq: number): void {

@@ -68,6 +68,8 @@ export class LiveRun {
   private readonly mailbox = new Mailbox<RunInput>((input) => this.handle(input));
   private placement: Placement | null = null;
   private startedAt = 0;
+  /** When its graph began to execute under an earlier server; null otherwise. */
+  private beganAt: number | null = null;
   /** How many times it was placed. */
   private attempts = 0;
   private attempt: RunAttempt | null = null;
@@ -131,6 +133,7 @@ export class LiveRun {
     this.recordedSeq = record.recordedSeq;
     if (record.status === 'queued') return;
     const resume = resumeOf(record);
+    this.beganAt = resume?.beganAt ?? null;
     this.attempts = resume?.attempt ?? 0;
     this.placement = resume?.placement ?? null;
     this.state = {
@@ -217,6 +220,7 @@ export class LiveRun {
     const { run, world, startedAt } = this;
     this.attempt = new RunAttempt({
       ...{ run, world, startedAt, attempt: this.attempts, placement: this.where },
+      ...(this.beganAt !== null && { beganAt: this.beganAt }),
       post: (input) => this.post(input),
     });
     return this.attempt;
@@ -268,6 +272,7 @@ export class LiveRun {
     const why = this.attempt?.unanswered ? 'unanswered' : 'returned';
     this.placement = null;
     this.attempt = null;
+    this.beganAt = null;
     this.become('queued');
     keeper.requeue(this, why);
   }

@@ -22,6 +22,8 @@ export interface AttemptParts {
   readonly placement: Placement;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
+  /** When its graph began to execute, under an earlier server. */
+  readonly beganAt?: number;
   /** Tells the run what happened. */
   readonly post: (input: RunInput) => void;
 }
@@ -186,11 +188,12 @@ export class RunAttempt implements RunPlace {
   }
 
   private async record(): Promise<RunRecorder> {
-    const { run, world, startedAt, post } = this.parts;
+    const { run, world, startedAt, beganAt, post } = this.parts;
     this.recorder = await world.log.open({
       runId: run.id,
       startedAt,
-      onStarted: () => this.started(),
+      ...(beganAt !== undefined && { beganAt }),
+      onStarted: (at) => this.started(at),
       onFailed: (reason) => post({ type: 'storage_failed', reason }),
       onRecorded: (seq) => this.tellDurable(seq),
     });
@@ -198,8 +201,10 @@ export class RunAttempt implements RunPlace {
   }
 
   /** Stands in the log before all that follows, whatever the run itself is busy with. */
-  private started(): void {
+  private started(at: number): void {
     this.recorder?.recordStart();
+    // The next server goes on counting from there.
+    if (this.parts.placement.worker !== LOCAL) this.addFacts({ began_at: at });
     for (const warning of this.parts.run.warnings) this.recorder?.recordWarning(warning);
     this.parts.post({ type: 'started' });
   }

@@ -6,7 +6,7 @@ type Usage = (slot: Slot) => SlotUsage;
 
 /** A worker as it is shown. @param usage of its slots */
 export function workerRow(worker: Worker, usage: Usage): WorkerRow {
-  const { id, hello, catalogDifference: difference } = worker;
+  const { id, hello, remembered, catalogDifference: difference } = worker;
   const differences = difference.missing.length + difference.extra.length + difference.changed.length;
   return {
     id,
@@ -18,9 +18,9 @@ export function workerRow(worker: Worker, usage: Usage): WorkerRow {
     missing_types: difference.missing,
     extra_types: difference.extra,
     changed_types: difference.changed,
-    version: hello?.version ?? null,
-    protocol_version: hello?.protocol_version ?? null,
-    platform: hello?.platform ?? null,
+    version: hello?.version ?? remembered?.version ?? null,
+    protocol_version: hello?.protocol_version ?? remembered?.protocolVersion ?? null,
+    platform: hello?.platform ?? remembered?.platform ?? null,
     capabilities: worker.capabilities,
     devices: worker.devicesNow.map((facts) => {
       const { used, limit, limitedBy, sameCard } = usage({ worker: id, device: facts.device });

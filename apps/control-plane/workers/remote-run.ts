@@ -185,7 +185,8 @@ export class RemoteRun {
         const { visible_devices, device_aliases } = frame;
         place.addFacts({ visible_devices, device_aliases, fingerprint_source: 'worker' }, this.home.fingerprint);
         void this.askForConsole();
-        return sinks.started();
+        // Its process had to start first; what comes late is no less old.
+        return sinks.started(frame.after_ms ?? 0);
       }
       case 'event':
         return sinks.emit(frame.event, frame.at_ms);

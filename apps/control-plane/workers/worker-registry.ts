@@ -51,6 +51,18 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
     this.executor = new WorkerExecutor(world, (id) => this.known(id));
   }
 
+  /** Takes the workers that an earlier server knew: they are away. */
+  async load(): Promise<void> {
+    for (const stored of await this.world.workers.load()) {
+      const worker = this.known(stored.id);
+      if (worker.hello) continue;
+      worker.remembered = stored;
+      worker.devicesNow = stored.devices;
+      worker.lastSeenAt = stored.lastSeenAt;
+      this.changed(worker);
+    }
+  }
+
   get(id: string): Worker | null {
     return this.workers.get(id) ?? null;
   }
@@ -132,6 +144,7 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
       this.world.log('info', `Worker ${worker.id} connected from ${connection.address}`, { worker: worker.id });
     }
     worker.history.record(hello.devices, clock.now());
+    this.remember(worker, hello);
     this.changed(worker);
     return null;
   }
@@ -192,6 +205,13 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
     this.world.log('info', `Worker ${worker.id} is away: ${reason.message}`, { worker: worker.id, code: reason.code });
     if (!this.closing) this.away(worker, reason);
     this.changed(worker);
+  }
+
+  private remember({ id, lastSeenAt }: Worker, hello: HelloFrame): void {
+    const { devices, capabilities, platform, version, protocol_version: protocolVersion } = hello;
+    this.world.workers
+      .keep({ id, devices, capabilities, platform, version, protocolVersion, lastSeenAt })
+      .catch((error: unknown) => this.world.report(`Worker ${id} could not be remembered`, error));
   }
 
   private away(worker: Worker, reason: Reason): void {

@@ -8,7 +8,7 @@ import { identitiesOf } from './identities';
 import type { RemoteRun, RunHome } from './remote-run';
 import type { WorkerConnection } from './worker-connection';
 import type { WorkerCounts } from './worker-counts';
-import type { WorkerWorld } from './world';
+import type { StoredWorker, WorkerWorld } from './world';
 
 const NOTHING: CatalogDifference = { missing: [], extra: [], changed: [] };
 
@@ -17,6 +17,8 @@ export class Worker implements KnownWorker, RunHome {
   /** Its socket; null while it is away. */
   connection: WorkerConnection | null = null;
   hello: HelloFrame | null = null;
+  /** What it said under an earlier server; null when it was not there. */
+  remembered: StoredWorker | null = null;
   devicesNow: readonly DeviceFacts[] = [];
   /** Runs that it says it executes. */
   running: readonly string[] = [];
@@ -79,7 +81,7 @@ export class Worker implements KnownWorker, RunHome {
   }
 
   get capabilities(): readonly string[] {
-    return this.hello?.capabilities ?? [];
+    return this.hello?.capabilities ?? this.remembered?.capabilities ?? [];
   }
 
   hasCapability(name: string): boolean {

@@ -1,9 +1,28 @@
 import type { Clock, Fingerprint, RunStore } from '@cdui/execution';
+import type { DeviceFacts } from '@cdui/protocol';
+
+/** What is remembered of a worker: whoever sends it a run after a restart need not wait until it is back. */
+export interface StoredWorker {
+  readonly id: string;
+  readonly devices: readonly DeviceFacts[];
+  readonly capabilities: readonly string[];
+  readonly platform: string | null;
+  readonly version: string | null;
+  readonly protocolVersion: number | null;
+  /** Milliseconds since the epoch. */
+  readonly lastSeenAt: number | null;
+}
+
+export interface WorkerStore {
+  load(): Promise<readonly StoredWorker[]>;
+  keep(worker: StoredWorker): Promise<void>;
+}
 
 /** All that workers are given from outside, so that a simulation can be all of it. */
 export interface WorkerWorld {
   readonly clock: Clock;
   readonly store: Pick<RunStore, 'get' | 'addFacts'>;
+  readonly workers: WorkerStore;
   readonly limits: WorkerLimits;
   /** What names the server's machine to others; null where the system does not tell. */
   readonly machineId: string | null;

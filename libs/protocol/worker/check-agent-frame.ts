@@ -79,7 +79,12 @@ const FRAMES: { readonly [T in AgentFrameType]: Fields<T> } = {
   },
   heartbeat: { devices, running: is.listOf(is.runId) },
   run_alive: { runs: is.listOf(is.shape({ run_id: is.runId, attempt, last_seq: is.whole(0) })) },
-  run_started: { ...head, visible_devices: is.orNull(is.text), device_aliases: is.tableOf(is.name) },
+  run_started: {
+    ...head,
+    visible_devices: is.orNull(is.text),
+    device_aliases: is.tableOf(is.name),
+    after_ms: is.optional(is.number(0)),
+  },
   event: { ...timed, event },
   metrics: { ...timed, points: is.listOf(point) },
   artifact: { ...timed, artifact: is.shape({ kind: is.text, path: is.text, meta: is.open, node_id: is.text }) },

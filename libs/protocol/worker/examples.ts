@@ -49,6 +49,7 @@ export const AGENT_FRAME_EXAMPLES: { readonly [T in AgentFrameType]: Extract<Age
     seq: 1,
     visible_devices: '2',
     device_aliases: { 'cuda:0': 'cuda:2' },
+    after_ms: 412,
   },
   event: {
     type: 'event',

@@ -98,6 +98,8 @@ export interface RunStartedFrame extends RunFrameHead {
   readonly visible_devices: string | null;
   /** The run's name of each device -> the machine's, such as `cuda:0` -> `cuda:2`. */
   readonly device_aliases: Readonly<Record<string, string>>;
+  /** Milliseconds from the assignment's coming to the agent until the graph began: `at_ms` counts from there. */
+  readonly after_ms?: number;
 }
 
 /** A node's status, as it is stored. */

@@ -131,6 +131,14 @@ export const EVENTS = {
     WHERE run_id = ?1 AND ${LIVES} ORDER BY seq`,
 } as const;
 
+export const WORKERS = {
+  all: `SELECT id, devices, capabilities, platform, version, protocol_version, last_seen_at FROM workers WHERE revoked_at IS NULL`,
+  keep: `INSERT INTO workers (id, name, kind, devices, capabilities, platform, version, protocol_version, created_at, last_seen_at)
+    VALUES (?1, ?1, 'session', ?2, ?3, ?4, ?5, ?6, ?7, ?7)
+    ON CONFLICT (id) DO UPDATE SET devices = excluded.devices, capabilities = excluded.capabilities, platform = excluded.platform,
+    version = excluded.version, protocol_version = excluded.protocol_version, last_seen_at = excluded.last_seen_at`,
+} as const;
+
 /** The tables that hold a run's log, and what orders their rows. */
 export const PURGES = {
   next: `SELECT run_id FROM exec_run_purges LIMIT 1`,

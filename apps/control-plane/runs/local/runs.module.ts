@@ -51,6 +51,7 @@ export class RunsLifetime implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
+    await this.workers.load();
     await this.runs.recover();
     // What an earlier server was about to record; nothing records yet.
     await new OutputStore(join(this.settings.userDataDir, 'data', OUTPUTS_FOLDER)).sweep();

@@ -234,6 +234,27 @@ describe('a run on a worker', () => {
     expect((await worker(name)).running).toEqual([]);
   });
 
+  it('is stamped with the times of its own clock, however late they come', async () => {
+    const name = newName();
+    const agent = await connect(name);
+    const id = await submit(name);
+    const assign = await agent.of('assign');
+    const begun = Date.now();
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    agent.report(assign, 1, 'run_started', { ...STARTED, after_ms: 100 });
+    agent.report(assign, 2, 'warning', { at_ms: 20, warning: { kind: 'said', detail: 'a' } });
+    agent.report(assign, 3, 'warning', { at_ms: 120, warning: { kind: 'said', detail: 'b' } });
+    agent.report(assign, 4, 'warning', { at_ms: 100_000, warning: { kind: 'said', detail: 'c' } });
+    agent.report(assign, 5, 'run_finished', finishedAs('succeeded'));
+    await ended(id);
+    const { events } = (await server.get(`/api/runs/${id}/events`)).json as RunEventsPage;
+    const times = events.map(({ ts }) => Date.parse(ts));
+    expect([times[1]! - times[0]!, times[2]! - times[0]!]).toEqual([20, 120]);
+    expect(Math.abs(times[0]! - begun - 100)).toBeLessThan(60);
+    expect(times[3]).toBeLessThanOrEqual(Date.now());
+    expect((await row(id)).execution_facts).toMatchObject({ began_at: times[0] });
+  });
+
   it('is cancelled there', async () => {
     const name = newName();
     const agent = await connect(name);

@@ -6,8 +6,9 @@ import { canonicalJson } from '@cdui/protocol';
 import { version } from '../../config/version';
 import { SETTINGS, type Settings } from '../../config/settings';
 import { ConsoleLogs } from '../../events/console-logs';
-import { CLOCK, RUN_STORE } from '../../tokens';
+import { CLOCK, RUN_STORE, WORKER_STORE } from '../../tokens';
 import { WorkerRegistry } from '../worker-registry';
+import type { WorkerStore } from '../world';
 import { ServerNodeTypes } from './server-node-types';
 
 /** How long a run on a worker may go on when it was asked to stop. */
@@ -20,7 +21,7 @@ const CANCEL_GRACE_S = 30;
     ServerNodeTypes,
     {
       provide: WorkerRegistry,
-      inject: [SETTINGS, RUN_STORE, CLOCK, ConsoleLogs, ServerNodeTypes],
+      inject: [SETTINGS, RUN_STORE, WORKER_STORE, CLOCK, ConsoleLogs, ServerNodeTypes],
       useFactory: makeRegistry,
     },
   ],
@@ -31,6 +32,7 @@ export class WorkersModule {}
 async function makeRegistry(
   settings: Settings,
   store: RunStore,
+  workers: WorkerStore,
   clock: Clock,
   consoles: ConsoleLogs,
   nodeTypes: ServerNodeTypes,
@@ -39,6 +41,7 @@ async function makeRegistry(
   return new WorkerRegistry({
     clock,
     store,
+    workers,
     limits: {
       heartbeatMs: settings.workerHeartbeatS * 1000,
       assignTimeoutMs: settings.workerAssignTimeoutS * 1000,
