@@ -374,6 +374,43 @@ describe('an agent that is stopped', () => {
   });
 });
 
+describe('an agent that drains of its own accord', () => {
+  it('says so at once, in every heartbeat and in the hello of a new connection', async () => {
+    const line = await world.connect();
+    line.give(assign('r1'));
+    await settled();
+    const before = line.toServer.length;
+    world.agent.stop(null);
+    expect(line.toServer.slice(before)).toEqual([
+      { type: 'heartbeat', devices: [CPU], running: ['r1'], draining: true },
+    ]);
+    world.agent.stop(10);
+    expect(line.toServer).toHaveLength(before + 1);
+    world.clock.advance(10_000);
+    await settled();
+    expect(line.toServer.at(-1)).toMatchObject({ type: 'heartbeat', draining: true });
+    await world.cut(line);
+    world.clock.advance(10_000);
+    const again = await world.connect();
+    expect(again.toServer[0]).toMatchObject({ type: 'hello', draining: true });
+  });
+
+  it('says it to a server that answers its hello later, and not when only the server asked for it', async () => {
+    const line = world.open();
+    world.agent.stop(null);
+    expect(line.toServer.map(({ type }) => type)).toEqual(['hello']);
+    line.give(welcome());
+    expect(line.toServer.slice(1)).toMatchObject([{ type: 'run_alive' }, { type: 'heartbeat', draining: true }]);
+    await world.agent.over;
+    await world.start();
+    const other = await world.connect();
+    other.give({ type: 'drain', draining: true });
+    world.clock.advance(10_000);
+    await settled();
+    expect(other.toServer.at(-1)).toEqual({ type: 'heartbeat', devices: [CPU], running: [] });
+  });
+});
+
 describe('an agent that shall not work for nobody', () => {
   it('stops its runs when it was without a connection for so long, and not when it was back before', async () => {
     world = new ModelWorld();

@@ -88,7 +88,10 @@ export class Agent implements LinkOwner, RunsOwner {
    * again, the shorter grace counts.
    */
   stop(graceS: number | null): void {
+    const begins = !this.drained;
     this.drained = true;
+    // Whoever gives out runs should know before the next one.
+    if (begins && this.link?.heartbeatMs) this.heartbeat(this.link);
     this.runs.refuseWaiting(reasonOf('agent_draining'));
     if (graceS !== null) this.runs.stopAll(graceS, 'agent_stopped');
     this.stopping ??= this.end({ how: 'stopped' });
@@ -149,6 +152,8 @@ export class Agent implements LinkOwner, RunsOwner {
     if (this.welcomedAt !== null) return;
     // What was said of draining holds as long as the connection did.
     this.drainedByServer = false;
+    // It may have begun after the hello.
+    if (this.drained) this.heartbeat(link);
     this.since = this.world.clock.now();
     this.welcomedAt = this.world.clock.monotonic();
     this.reason = null;
@@ -196,7 +201,7 @@ export class Agent implements LinkOwner, RunsOwner {
       cancel();
       if (sent || link !== this.link) return;
       sent = true;
-      link.say({ type: 'heartbeat', devices: this.facts.devices, running: this.runs.running });
+      this.heartbeat(link);
     };
     let sent = false;
     const cancel = this.world.clock.after(Math.min(DEVICES_WAIT_MS, link.heartbeatMs ?? 0), send);
@@ -269,7 +274,16 @@ export class Agent implements LinkOwner, RunsOwner {
   }
 
   private hello(link: Link): void {
-    link.say({ type: 'hello', protocol_version: PROTOCOL_VERSION, ...this.facts });
+    link.say({ type: 'hello', protocol_version: PROTOCOL_VERSION, ...this.facts, ...this.ownDrain });
+  }
+
+  private heartbeat(link: Link): void {
+    link.say({ type: 'heartbeat', devices: this.facts.devices, running: this.runs.running, ...this.ownDrain });
+  }
+
+  /** Said only when it is so: what the server itself asked for it need not be told. */
+  private get ownDrain(): { readonly draining?: true } {
+    return this.drained ? { draining: true } : {};
   }
 
   private deviceFacts(devices: readonly DeviceFacts[]): void {

@@ -76,8 +76,9 @@ const FRAMES: { readonly [T in AgentFrameType]: Fields<T> } = {
     one_shot_run_id: is.optional(is.runId),
     instance_id: is.optional(is.name),
     instance: is.optional(is.name),
+    draining: is.optional(is.truth),
   },
-  heartbeat: { devices, running: is.listOf(is.runId) },
+  heartbeat: { devices, running: is.listOf(is.runId), draining: is.optional(is.truth) },
   run_alive: { runs: is.listOf(is.shape({ run_id: is.runId, attempt, last_seq: is.whole(0) })) },
   run_started: {
     ...head,

@@ -39,8 +39,9 @@ export const AGENT_FRAME_EXAMPLES: { readonly [T in AgentFrameType]: Extract<Age
     one_shot_run_id: RUN,
     instance_id: '3f0e8a5c9d1b',
     instance: '7',
+    draining: true,
   },
-  heartbeat: { type: 'heartbeat', devices: [CPU, CARD], running: [RUN] },
+  heartbeat: { type: 'heartbeat', devices: [CPU, CARD], running: [RUN], draining: true },
   run_alive: { type: 'run_alive', runs: [{ run_id: RUN, attempt: 1, last_seq: 1742 }] },
   run_started: {
     type: 'run_started',

@@ -52,15 +52,19 @@ export interface HelloFrame {
   readonly instance_id?: string;
   /** Capability `instances`: it registers as `<name>.<instance>`. */
   readonly instance?: string;
+  /** Whether it takes no new runs of its own accord, as it ends with those it has; absent: it takes them. Not what `drain` said. */
+  readonly draining?: boolean;
 }
 
-/** Every `welcome.heartbeat_s` seconds. */
+/** Every `welcome.heartbeat_s` seconds, and at once when the agent begins to drain. */
 export interface HeartbeatFrame {
   readonly type: 'heartbeat';
   /** As they are now. */
   readonly devices: readonly DeviceFacts[];
   /** Ids of runs that it executes. */
   readonly running: readonly string[];
+  /** As in `hello`. */
+  readonly draining?: boolean;
 }
 
 /**
