@@ -1,4 +1,3 @@
-import { becomeSubreaper } from '@cdui/host/process-tree';
 import { agentFile, agentFolder, type AgentReport } from '@cdui/host/agent-files';
 import { MachineInventory } from '@cdui/host/devices';
 import { machineId } from '@cdui/host/machine-id';
@@ -18,6 +17,7 @@ import type { AgentFacts } from './core/world';
 import { standardLog as log, systemClock } from './machine';
 import { ReportFile } from './report-file';
 import { ProcessLauncher } from './runner/process-launcher';
+import { strays, tidyStrays } from './runner/strays';
 import { sweepRuns } from './runner/sweep-runs';
 import { type AgentSettings, readAgentSettings } from './settings';
 import { RunFolders, OUTPUT_FILE } from './spool/run-folders';
@@ -61,7 +61,8 @@ async function lockOf(folder: string, name: string): Promise<Lock> {
 /** The agent's whole life. @returns the exit code */
 async function work(choice: Choice, settings: AgentSettings, folder: string): Promise<number> {
   // What runs leave behind comes to this process, which ends it.
-  becomeSubreaper();
+  strays.adopt();
+  const stopTidying = tidyStrays(log);
   const startedAt = new Date().toISOString();
   const inventory = new MachineInventory();
   const interrupted = { yes: false };
@@ -123,6 +124,7 @@ async function work(choice: Choice, settings: AgentSettings, folder: string): Pr
   await started.start();
   const end = await started.over;
   catalog.close();
+  stopTidying();
   await launcher.close();
   report.remove();
   return codeOf(end, interrupted.yes);

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { entryPath } from '@cdui/host/entry';
 import { CodedError } from '@cdui/protocol';
 import type { CatalogAnswer, CatalogQuestion } from '../catalog-helper/answer';
+import { strays } from '../runner/strays';
 
 /** A node file that never comes to an end must not keep the agent from its work. */
 const DEADLINE_MS = 60_000;
@@ -19,6 +20,7 @@ export function readCatalog(customNodes: string, deadlineMs = DEADLINE_MS): Prom
   const child = spawn(process.execPath, [program, JSON.stringify(question)], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });
+  strays.spawned(child);
   let late = false;
   const timer = setTimeout(() => {
     late = true;

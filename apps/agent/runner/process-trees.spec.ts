@@ -13,6 +13,7 @@ import type { CollectingOutlet } from './testing/collecting-outlet';
 
 /** Without the mark, what hid from a process is found as long as that process lives. */
 const MARKED = 1;
+const UNMARKED = 0;
 const ENDS_WITHIN_MS = 5_000;
 
 describe('everything that a run started', () => {
@@ -92,6 +93,17 @@ describe('everything that a run started', () => {
       expect(alive(place.folder)).toEqual([]);
       expect(isAlive(root.pid, root.startTime)).toBe(false);
       expect(performance.now() - begun).toBeLessThan(ENDS_WITHIN_MS);
+    });
+
+    it('that lives on is gone when the run’s own process was killed, though it hid from everybody', async () => {
+      startAgent({ assignments: [place.assignment(chain(['b', 'Brood', { key: 'wait', amount: UNMARKED }]))] });
+      await place.printed('ready');
+      expect(alive(place.folder)).toHaveLength(BROOD);
+      const { pid } = readCookie(place.runFolder())!;
+      process.kill(pid!, 'SIGKILL');
+      // The agent takes the cookie away when nothing is left.
+      await seen(place.runFolder(), () => readCookie(place.runFolder()) === null);
+      expect(alive(place.folder)).toEqual([]);
     });
 
     it('computes in its own process only: the agent’s never maps a runtime', async () => {

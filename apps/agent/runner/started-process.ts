@@ -11,6 +11,7 @@ import { childEnvironment } from './child-environment';
 import type { ControlMessage } from './control';
 import { CHILD_ENTRY, CONTROL_FD, controlLine, FRAMES_FD } from './control';
 import { newCookie, removeCookie, writeCookie } from './cookie-file';
+import { endStrays, strays } from './strays';
 
 export const OUTPUT_LOG = 'output.log';
 
@@ -52,6 +53,7 @@ export class StartedProcess {
       child.once('error', (failed) => end({ failed }));
       child.once('exit', (code, signal) => end({ code, signal }));
     });
+    strays.spawned(child);
     // A process that could not be started has no pipes when it is for want of files.
     const stdio: readonly unknown[] = child.stdio ?? [];
     this.frames = (stdio[FRAMES_FD] as Readable | undefined) ?? Readable.from([]);
@@ -83,6 +85,7 @@ export class StartedProcess {
   /** Kills the whole tree. Resolves when nothing of it is left, however long the system takes to end it. */
   async kill(): Promise<void> {
     while (this.tree && (await this.tree.kill(KILL_ROUND_MS)).length > 0);
+    if (this.gone) await endStrays();
     this.control?.destroy();
   }
 }

@@ -5,6 +5,7 @@ import { thisSystem } from './this-system';
 export { becomeSubreaper } from './linux';
 export { reapOrphans } from './orphans';
 export { type ProcessRef, RUN_COOKIE_VARIABLE, processTreeCounters } from './process-system';
+export { Strays } from './strays';
 export { ProcessTree, aliveMembers, killCookie, sweepCookies } from './process-tree';
 
 /** The process that has this number now; one that matches nothing when there is none. */

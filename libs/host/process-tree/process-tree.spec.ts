@@ -23,7 +23,7 @@ const PRELUDE = `
   const { once } = require('node:events');
   const { readFileSync, readdirSync } = require('node:fs');
   const trees = require(process.argv[1]);
-  const { ProcessTree, aliveMembers, becomeSubreaper, descendantsOf, holdersOf, killCookie, reapOrphans, refOf, sweepCookies } = trees;
+  const { ProcessTree, aliveMembers, becomeSubreaper, descendantsOf, holdersOf, killCookie, reapOrphans, refOf, Strays, sweepCookies } = trees;
   const [STUBBORN] = process.argv.slice(2);
   /** State, parent and threads, by the kernel's own words. */
   const look = (pid) => {
@@ -164,6 +164,49 @@ it('takes note of the ends of orphans, and takes none of those that libuv waits 
     end({ codes: codes.filter((code) => code === 7).length, reaped, zombies: zombies() });
   `);
   expect(seen).toEqual({ codes: 40, reaped: 40, zombies: [] });
+});
+
+describe('strays', () => {
+  const LEAVE =
+    "spawn('sh', ['-c', '(env -i setsid sh -c \"sleep 1000 & sleep 1001\" &) ; exit 0'], { stdio: 'ignore', detached: true })";
+
+  it('are ended with all that is below them, and nothing that this program started is', async () => {
+    const seen = await result(`
+      const strays = new Strays();
+      const adopting = strays.adopt();
+      const child = await start(['setsid']);
+      strays.spawned(child.child);
+      // A helper that a library starts, unannounced, is of our group.
+      const helper = spawn('sleep', ['1000'], { stdio: 'ignore' });
+      const left = ${LEAVE};
+      strays.spawned(left);
+      await once(left, 'exit');
+      const hidden = () => descendantsOf(process.pid).filter(({ pid }) => ![child.child.pid, helper.pid, ...child.pids].includes(pid));
+      while (hidden().length < 3);
+      const survivors = await strays.end(5000);
+      const alive = [child.child.pid, helper.pid].map(lives);
+      const [rest, ended] = [hidden(), zombies()];
+      await new ProcessTree(refOf(process.pid), cookie).kill(5000);
+      end({ adopting, survivors, rest, alive, zombies: ended });
+    `);
+    expect(seen).toEqual({ adopting: true, survivors: [], rest: [], alive: [true, true], zombies: [] });
+  });
+
+  it('are none of what was there before, and none at all for a program that does not adopt', async () => {
+    const seen = await result(`
+      const before = spawn('sleep', ['1000'], { stdio: 'ignore', detached: true });
+      const strays = new Strays();
+      await strays.end(1000);
+      const idle = lives(before.pid);
+      strays.adopt();
+      const survivors = await strays.end(1000);
+      const alive = lives(before.pid);
+      before.kill('SIGKILL');
+      await once(before, 'exit');
+      end({ idle, survivors, alive });
+    `);
+    expect(seen).toEqual({ idle: true, survivors: [], alive: true });
+  });
 });
 
 it('leaves a child of our own alone that has ended and is not noticed yet', async () => {

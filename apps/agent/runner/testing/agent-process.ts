@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AssignFrame } from '@cdui/protocol';
 import { ProcessLauncher } from '../process-launcher';
+import { strays } from '../strays';
 
 /*
  * An agent that may be killed: launches the runs of the assignments in a file, as `{agentFolder, customNodes, spare, assignments}`, and writes a line
@@ -13,6 +14,7 @@ interface Plan {
   readonly assignments: readonly AssignFrame[];
 }
 
+strays.adopt();
 const { agentFolder, customNodes, spare = 0, assignments } = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as Plan;
 const launcher = new ProcessLauncher({ agentFolder, customNodes, presets: null, environment: process.env, spare });
 for (const assignment of assignments) {
