@@ -1,9 +1,12 @@
-import type { NumberedFrame } from '@cdui/protocol';
+import type { NumberedFrame, RunFrameHead, RunOutcome } from '@cdui/protocol';
 import { resumeOf } from '../runs/resume';
 import type { Worker } from './worker';
 import type { WorkerWorld } from './world';
 
-type FinishedFrame = Extract<NumberedFrame, { type: 'run_finished' }>;
+interface LastFrame extends RunFrameHead {
+  /** Null when it cannot be understood. */
+  readonly outcome: RunOutcome | null;
+}
 
 /** How long until it is looked again whether a run's end is stored. */
 const AGAIN_MS = 2_000;
@@ -17,38 +20,37 @@ export class StrayRuns {
   constructor(private readonly world: WorkerWorld) {}
 
   /** The worker has the run, and nobody here waits for it. */
-  cancel({ id, send }: Pick<Worker, 'id' | 'send'>, runId: string, attempt: number): void {
-    this.world.log('warn', `Worker ${id} executes run ${runId}, which is not its own any more: it is told to end it`, {
-      worker: id,
-      run_id: runId,
-      attempt,
-    });
-    send({ type: 'cancel', run_id: runId, attempt, grace_s: 0 });
+  cancel(worker: Worker, runId: string, attempt: number): void {
+    const key = keyOf(worker, runId, attempt);
+    if (!this.told.has(key)) {
+      this.told.add(key);
+      const message = `Worker ${worker.id} executes run ${runId}, which is not its own any more: it is told to end it`;
+      this.world.log('warn', message, { worker: worker.id, run_id: runId, attempt });
+    }
+    worker.send({ type: 'cancel', run_id: runId, attempt, grace_s: 0 });
   }
 
   /** Refuses the frame; told once for each attempt. How it ended is kept aside, and let go. */
   frame(worker: Worker, frame: NumberedFrame): void {
     const { run_id: runId, attempt } = frame;
     this.refused += 1;
-    const key = `${worker.id}/${runId}/${attempt}`;
+    const key = keyOf(worker, runId, attempt);
     if (frame.type !== 'run_finished') {
-      if (this.told.has(key)) return;
-      this.told.add(key);
-      this.cancel({ id: worker.id, send: (cancel) => worker.send(cancel) }, runId, attempt);
+      if (!this.told.has(key)) this.cancel(worker, runId, attempt);
       return;
     }
     this.told.delete(key);
     void this.letGo(worker, frame);
   }
 
-  /** Nobody knows what it says, and nobody needs it. */
+  /** Nobody knows what it says, and nobody needs it: it may have been the last that the agent keeps of the run. */
   brokenFrame(worker: Worker, runId: string, attempt: number, seq: number): void {
     this.refused += 1;
-    worker.send({ type: 'ack', run_id: runId, attempt, seq });
+    void this.letGo(worker, { run_id: runId, attempt, seq, outcome: null });
   }
 
   /** Acknowledges it when nobody can need it any more. */
-  private async letGo(worker: Worker, frame: FinishedFrame): Promise<void> {
+  private async letGo(worker: Worker, frame: LastFrame): Promise<void> {
     const { connection } = worker;
     const { run_id: runId, attempt, seq } = frame;
     try {
@@ -71,14 +73,18 @@ export class StrayRuns {
   }
 
   /** A result after the end is no event: it is a fact of the run, if the run was this worker's. @returns false while its end is not stored */
-  private async keepLate(workerId: string, { run_id: runId, attempt, seq, outcome }: FinishedFrame): Promise<boolean> {
+  private async keepLate(workerId: string, { run_id: runId, attempt, seq, outcome }: LastFrame): Promise<boolean> {
     const record = await this.world.store.get(runId);
     const resume = record && resumeOf(record);
     if (!record || resume?.placement.worker !== workerId || resume.attempt !== attempt) return true;
     if (record.status === 'queued') return true;
     if (record.finishedAt === null) return false;
     // Otherwise only its acknowledgement was lost.
-    if (seq > record.recordedSeq) await this.world.store.addFacts(runId, { late_result: outcome });
+    if (outcome !== null && seq > record.recordedSeq) await this.world.store.addFacts(runId, { late_result: outcome });
     return true;
   }
+}
+
+function keyOf({ id }: Worker, runId: string, attempt: number): string {
+  return `${id}/${runId}/${attempt}`;
 }

@@ -7,7 +7,7 @@ import type {
   RunAliveFrame,
   RunFrameHead,
 } from '@cdui/protocol';
-import { reasonOf, WORKER_CLOSE } from '@cdui/protocol';
+import { reasonOf, shown, WORKER_CLOSE } from '@cdui/protocol';
 import { Subject } from 'rxjs';
 import type { KnownWorker } from '../runs/world';
 import { Workers } from '../runs/world';
@@ -150,7 +150,7 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
   }
 
   rejectedHello(name: string, rejection: RejectFrame): void {
-    this.world.log('warn', `Worker "${name.slice(0, 80)}" was rejected: ${rejection.reason}`, { code: rejection.code });
+    this.world.log('warn', `Worker ${shown(name)} was rejected: ${rejection.reason}`, { code: rejection.code });
     const worker = this.workers.get(name);
     if (worker) {
       worker.lastReject = rejection;
@@ -193,7 +193,7 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
     if (worker?.connection !== connection) return;
     const run = worker.runs.get(runId);
     if (run?.attempt === attempt) run.brokenFrame(seq, problem);
-    else this.strays.brokenFrame(worker, runId, attempt, seq);
+    this.strays.brokenFrame(worker, runId, attempt, seq);
   }
 
   closed(connection: WorkerConnection, reason: Reason): void {
@@ -216,6 +216,8 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
 
   private away(worker: Worker, reason: Reason): void {
     worker.isReady = false;
+    // Whether it still drains is for its next hello to say; until then it is away.
+    worker.isDraining = false;
     worker.running = [];
     this.strays.forget(worker.id);
     for (const run of [...worker.runs.values()]) run.connectionLost(reason);
@@ -229,7 +231,7 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
     }
     for (const { run_id: runId, attempt } of runs) {
       if (worker.runs.get(runId)?.attempt === attempt) continue;
-      this.strays.cancel({ id: worker.id, send: (frame) => worker.send(frame) }, runId, attempt);
+      this.strays.cancel(worker, runId, attempt);
     }
     worker.running = runs.map(({ run_id: runId }) => runId);
     const hello = !worker.isReady;
