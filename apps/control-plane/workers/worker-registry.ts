@@ -138,11 +138,11 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
     if (isNew) {
       worker.isReady = false;
       worker.isDrained = false;
-      worker.isDraining = false;
       if (worker.connectedAt !== null) this.counts.reconnects += 1;
       worker.connectedAt = clock.now();
       this.world.log('info', `Worker ${worker.id} connected from ${connection.address}`, { worker: worker.id });
     }
+    worker.isDraining = hello.draining === true;
     worker.history.record(hello.devices, clock.now());
     this.remember(worker, hello);
     this.changed(worker);
@@ -167,6 +167,8 @@ export class WorkerRegistry extends Workers implements ConnectionOwner {
     this.counts.frames += 1;
     switch (frame.type) {
       case 'heartbeat':
+        // One that does not say so takes runs.
+        worker.isDraining = frame.draining === true;
         worker.devicesNow = frame.devices;
         worker.running = frame.running;
         worker.lastSeenAt = this.world.clock.now();

@@ -441,6 +441,23 @@ describe('the list of workers', () => {
     expect((await server.get('/api/workers/nobody')).status).toBe(404);
   });
 
+  it('shows at once that an agent drains of its own accord: what comes waits, and is told why', async () => {
+    const name = newName();
+    const agent = await connect(name);
+    agent.say({ type: 'heartbeat', devices: helloOf(name).devices, running: [], draining: true });
+    await until(
+      () => worker(name),
+      ({ draining }) => draining,
+    );
+    const id = await submit(name);
+    expect(await row(id)).toMatchObject({ status: 'queued', queue_reason_code: 'worker_draining' });
+    agent.close();
+    await until(
+      () => row(id),
+      ({ queue_reason_code: code }) => code === 'worker_offline',
+    );
+  });
+
   it('is watched over the socket of the canvas', async () => {
     const client = await SocketClient.open(server);
     client.ask('watch', { topics: ['workers'] });
