@@ -33,13 +33,18 @@ it('trains through a server of its own, says how well, keeps the model, and leav
   const [place] = ours();
   const { pid } = JSON.parse(readFileSync(join(temporary, place!, 'server.addr'), 'utf8')) as { pid: number };
   expect(isAlive(pid)).toBe(true);
+  const { pid: agent } = JSON.parse(readFileSync(join(temporary, place!, 'agents/demo/agent.status.json'), 'utf8')) as {
+    pid: number;
+  };
+  expect(isAlive(agent)).toBe(true);
   expect({ code: await going.ended, err: going.err }).toEqual({ code: 0, err: '' });
   const accuracy = Number(/Accuracy {3}([\d.]+) % of 10,000 digits/.exec(going.out)![1]);
   expect(accuracy).toBeGreaterThan(LONG ? 90 : 60);
+  expect(going.out).toMatch(/Worker {5}demo\n/);
   expect(going.out).toContain(`Model      ${kept()}`);
   expect(existsSync(kept())).toBe(true);
   expect(ours()).toEqual([]);
-  expect(isAlive(pid)).toBe(false);
+  expect([isAlive(pid), isAlive(agent)]).toEqual([false, false]);
 }, 180_000);
 
 it('stops its server and removes its folder at Ctrl+C: 130', async () => {

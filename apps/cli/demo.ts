@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programRoot } from '@cdui/host/entry';
 import type { GraphFile } from '@cdui/protocol';
+import { startAgent } from './agent/start-agent';
+import { stopAgent } from './agent/stop-agent';
 import { Api } from './client/api';
 import { endWithReader } from './closed-output';
 import { keepModel } from './demo/keep-model';
@@ -20,6 +22,7 @@ const EXAMPLE = 'examples/mnist-cnn.graph.json';
 const ALL_DIGITS = 60_000;
 const QUICK_DIGITS = 5_000;
 const STOP_GRACE_MS = 15_000;
+const WORKER = 'demo';
 const USAGE = 'Usage: npm run demo [-- --quick | -- --digits N]\n';
 
 /** How many digits the arguments ask for; null when they make no sense. */
@@ -32,8 +35,8 @@ function digitsOf(args: readonly string[]): number | null {
 }
 
 /**
- * `npm run demo [-- --quick]`: starts a server in a temporary folder on a free port, queues the example network there, follows its run, and says
- * how well it reads digits that it has not seen. The model is kept; server and folder are gone in the end.
+ * `npm run demo [-- --quick]`: starts a server in a temporary folder on a free port and a worker beside it, queues the example network for any worker,
+ * follows its run, and says how well it reads digits that it has not seen, and where it ran. The model is kept; all else is gone in the end.
  */
 async function main(args: readonly string[]): Promise<number> {
   if (args.length === 1 && (args[0] === '--help' || args[0] === '-h')) {
@@ -50,35 +53,47 @@ async function main(args: readonly string[]): Promise<number> {
   const root = programRoot();
   const keep = join(process.env['CODEFYUI_USER_DATA_DIR']?.trim() || join(root, '.codefyui'), 'data', 'models');
   const folder = mkdtempSync(join(tmpdir(), 'cdui-demo-'));
+  // From here on that is the user's folder, for the server and the agent alike.
+  process.env['CODEFYUI_USER_DATA_DIR'] = folder;
   const leave = new AbortController();
   const quiet = onSignals(leave);
   try {
-    return await show(folder, root, digits, keep, leave.signal);
+    return await show(folder, { root, digits, keep }, leave.signal);
   } catch (error) {
     if (!leave.signal.aborted) throw error;
     process.stdout.write('\nStopped.\n');
     return leave.signal.reason as number;
   } finally {
+    await stopAgent({ name: WORKER });
     await stopServer(folder, STOP_GRACE_MS);
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
     quiet();
   }
 }
 
-async function show(folder: string, root: string, digits: number, keep: string, signal: AbortSignal): Promise<number> {
+interface Plan {
+  readonly root: string;
+  readonly digits: number;
+  /** Where the model is kept. */
+  readonly keep: string;
+}
+
+async function show(folder: string, { root, digits, keep }: Plan, signal: AbortSignal): Promise<number> {
   const begun = performance.now();
-  const env = { ...process.env, CODEFYUI_USER_DATA_DIR: folder };
+  const { env } = process;
   const { address } = await startServer({ folder, host: '127.0.0.1', port: 0, env });
   process.stdout.write(`Server: ${address.url}, in ${folder} until the demo is over\n`);
+  await startAgent({ name: WORKER });
+  process.stdout.write(`Worker: ${WORKER}, a process beside it that starts one of its own for each run\n`);
   const api = new Api({}, env);
   const graph = withDigits(JSON.parse(await readFile(join(root, EXAMPLE), 'utf8')) as GraphFile, digits);
   const name = graph.name ?? 'Demo';
-  const body = { graph: { ...graph }, name };
+  const body = { graph: { ...graph }, name, options: { target: { worker: 'any' } } };
   const submitted = await api.order((client) => client.post('/api/runs', { body, signal }), signal);
   const view = new RunTextView(process.stdout, process.env);
   view.submitted({ runId: submitted.run_id, name, status: submitted.status, url: api.url });
   const run = await followRun(api, submitted.run_id, 0, view, signal);
-  const artifacts = await api.artifacts(run.id);
+  const [artifacts, { worker_id: worker }] = await Promise.all([api.artifacts(run.id), api.run(run.id)]);
   if (run.status !== 'succeeded') {
     view.finished(run, artifacts);
     return EXIT.failed;
@@ -88,6 +103,7 @@ async function show(folder: string, root: string, digits: number, keep: string, 
   const lines = [
     `Trained on ${digits.toLocaleString('en-US')} digits for one epoch.`,
     `Accuracy   ${accuracyOf(run)}`,
+    `Worker     ${worker ?? 'none: it ran on the server'}`,
     `Time       ${duration((performance.now() - begun) / 1000)}`,
     `Model      ${kept ?? 'not saved'}`,
   ];
