@@ -16,6 +16,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
   ENOENT: 'there is no such file or folder',
   EINVAL: 'the system does not take such a name',
+  EBADF: 'the file was closed',
   EIO: 'the disk reported an error',
   EMFILE: 'too many files are open',
   ENOLCK: 'the file system has no locks',

@@ -13,9 +13,9 @@ import {
 import { deviceEnvironment } from '../runner/child-environment';
 import type { DeviceView } from '../runner/device-view';
 import { deviceView } from '../runner/device-view';
-import { print } from './console';
+import { keepStandardStreams, print } from './console';
 import type { PipeWriter } from './pipe-writer';
-import { framesOf, isUrgent } from './run-frames';
+import { framesOf, isUrgent, outputLost } from './run-frames';
 
 export interface RunChildWorld {
   readonly pipe: (taken: (frames: number) => void) => PipeWriter;
@@ -37,6 +37,11 @@ export class RunChild {
   private host: RunHost | null = null;
   private runId = '';
   private taken = 0;
+  /** When the graph began to execute, on the monotonic clock; null before. */
+  private begun: number | null = null;
+  /** The system's code, when something printed could not be written. */
+  private lost: string | null = null;
+  private ending = false;
   /** How long it took from the assignment until the host began. */
   private afterMs = 0;
   /** Whose nodes are to be told where their code comes from. */
@@ -87,7 +92,7 @@ export class RunChild {
   /** Text that node code wrote to a standard stream. */
   console(text: string): void {
     if (this.host) this.host.console(text);
-    else print(text);
+    else this.print(text);
   }
 
   /** Whether a run was there to be told of an error that nobody caught. */
@@ -107,7 +112,7 @@ export class RunChild {
       post: (message) => {
         if (!('request_id' in message)) this.report(message, facts);
       },
-      print,
+      print: (text) => this.print(text),
       settings: {
         ...hostSettings(process.env),
         payloadCapBytes: assignment.payload_cap_bytes,
@@ -125,9 +130,29 @@ export class RunChild {
 
   private report(message: RunHostMessage, facts: Parameters<typeof framesOf>[1]): void {
     if (message.type === 'ready' || message.type === 'console') return;
+    // After each step of a node: before anything else takes the place of a stream that it closed.
+    if (isUrgent(message)) keepStandardStreams();
     for (const frame of framesOf(message, facts)) this.pipe.push(frame, isUrgent(message));
-    if (message.type === 'run_started') this.tellProvenance();
+    if (message.type === 'run_started') {
+      this.begun = performance.now();
+      this.tellLost();
+      this.tellProvenance();
+    }
     if (message.type === 'run_finished') void this.end();
+  }
+
+  private print(text: string): void {
+    const error = print(text);
+    if (error === null || this.lost !== null) return;
+    this.lost = error;
+    keepStandardStreams();
+    this.tellLost();
+  }
+
+  /** Once, and not before the run has begun. */
+  private tellLost(): void {
+    if (this.begun === null || this.lost === null || this.ending) return;
+    this.pipe.push(outputLost(performance.now() - this.begun, this.lost), true);
   }
 
   private tellProvenance(): void {
@@ -150,6 +175,7 @@ export class RunChild {
   }
 
   private async end(): Promise<void> {
+    this.ending = true;
     await this.pipe.drained();
     const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS));
     await Promise.race([this.host?.close().catch(() => undefined), late]);

@@ -1,3 +1,4 @@
+import { systemWords } from '@cdui/host/system-words';
 import type { PipeKind, RunHostMessage, RunOutcome, WarningPayload } from '@cdui/protocol';
 import { CodedError, encodePipeFrame } from '@cdui/protocol';
 import type { DeviceView } from '../runner/device-view';
@@ -64,6 +65,12 @@ function encoded(kind: PipeKind, members: Readonly<Record<string, unknown>>): Ui
     if (error instanceof CodedError && error.code === 'frame_too_large') return null;
     throw error;
   }
+}
+
+/** What the run prints is not kept; its system code says why. */
+export function outputLost(atMs: number, error: string): Uint8Array {
+  const detail = `What the run prints cannot be kept: ${systemWords(error)}. It goes on, and some of its output is missing`;
+  return warning(atMs, { kind: 'output_lost', code: 'output_lost', detail, params: { error } });
 }
 
 function warning(atMs: number, payload: WarningPayload): Uint8Array {

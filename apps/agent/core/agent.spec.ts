@@ -258,6 +258,40 @@ describe('runs', () => {
     expect(world.launcher.living).toHaveLength(1);
   });
 
+  it('are not given out while the disk is full: it is looked at with each heartbeat, and changes are told at once', async () => {
+    const line = await world.connect();
+    const drains = () => line.toServer.flatMap((frame) => (frame.type === 'heartbeat' ? [frame.draining] : []));
+    const beat = async (): Promise<void> => {
+      world.clock.advance(10_000);
+      line.pong();
+      await settled();
+    };
+    world.disk.full = true;
+    await beat();
+    expect(drains().at(-1)).toBe(true);
+    expect(world.agent.status.refuses).toContain('/runs');
+    await beat();
+    expect(world.said.filter((text) => text.includes('no room'))).toHaveLength(1);
+    world.disk.full = false;
+    await beat();
+    expect(drains().at(-1)).toBeUndefined();
+    expect(world.agent.status.refuses).toBeNull();
+  });
+
+  it('that left no room for others say so before they are over', async () => {
+    const line = await world.connect();
+    line.give(assign('r1'));
+    await settled();
+    world.disk.full = true;
+    world.launcher.processes[0]!.finish();
+    await settled();
+    const said = line.toServer.slice(-2).map((frame) => [frame.type, 'draining' in frame]);
+    expect(said).toEqual([
+      ['heartbeat', true],
+      ['run_finished', false],
+    ]);
+  });
+
   it('of an agent that died are sent by the next one, which then says that they are lost', async () => {
     const line = await world.connect();
     line.give(assign('r1'));

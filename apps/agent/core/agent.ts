@@ -126,6 +126,12 @@ export class Agent implements LinkOwner, RunsOwner {
     return reasonOf('run_not_started', { reason: `the agent cannot use files of the kind "${storage.backend}"` });
   }
 
+  /** Whoever gives out runs should know before the next one. */
+  roomChanged(): void {
+    if (this.link?.heartbeatMs) this.heartbeat(this.link);
+    this.changed();
+  }
+
   launched(): void {
     this.link?.say({ type: 'run_alive', runs: this.runs.alive });
   }
@@ -153,7 +159,7 @@ export class Agent implements LinkOwner, RunsOwner {
     // What was said of draining holds as long as the connection did.
     this.drainedByServer = false;
     // It may have begun after the hello.
-    if (this.drained) this.heartbeat(link);
+    if (this.ownDrain.draining) this.heartbeat(link);
     this.since = this.world.clock.now();
     this.welcomedAt = this.world.clock.monotonic();
     this.reason = null;
@@ -283,7 +289,7 @@ export class Agent implements LinkOwner, RunsOwner {
 
   /** Said only when it is so: what the server itself asked for it need not be told. */
   private get ownDrain(): { readonly draining?: true } {
-    return this.drained ? { draining: true } : {};
+    return this.drained || this.runs.diskFull !== null ? { draining: true } : {};
   }
 
   private deviceFacts(devices: readonly DeviceFacts[]): void {

@@ -18,6 +18,8 @@ export interface RunsOwner {
   mayStart(): boolean;
   /** Why the agent takes no new run now; null when it does. */
   refusal(assignment: AssignFrame): Reason | null;
+  /** `Runs.diskFull` has changed. */
+  roomChanged(): void;
   /** A process was started: it may take its time until it reports. */
   launched(): void;
   changed(): void;
@@ -33,6 +35,7 @@ export class Runs implements RunOwner {
   graceS = DEFAULT_CANCEL_GRACE_S;
   /** Where there is no room; null when there is. */
   diskFull: Reason | null = null;
+  private probing: Promise<void> | null = null;
 
   private readonly runs = new Map<string, AgentRun>();
   private readonly waiting = new Map<string, AssignFrame>();
@@ -125,12 +128,25 @@ export class Runs implements RunOwner {
     this.look();
   }
 
-  /** Looks whether there is room again. */
-  async lookForRoom(): Promise<void> {
-    if (this.diskFull === null || !(await this.world.spools.hasRoom())) return;
-    this.diskFull = null;
-    this.world.log.info('There is room on the disk again: runs are taken');
-    this.owner.changed();
+  /** Looks whether there is room for runs: one that is taken without would only fail. */
+  lookForRoom(): Promise<void> {
+    this.probing ??= this.probe().finally(() => (this.probing = null));
+    return this.probing;
+  }
+
+  private async probe(): Promise<void> {
+    const { spools, log } = this.world;
+    const hasRoom = await spools.hasRoom();
+    if (hasRoom === (this.diskFull === null)) return;
+    if (hasRoom) log.info('There is room on the disk again: runs are taken');
+    else log.warn(`There is no room left in ${spools.root}: no new runs are taken`);
+    this.setFull(hasRoom ? null : reasonOf('disk_full', { path: spools.root }));
+  }
+
+  private setFull(reason: Reason | null): void {
+    const changes = (reason === null) !== (this.diskFull === null);
+    this.diskFull = reason;
+    if (changes) this.owner.roomChanged();
   }
 
   get alive(): RunAliveFrame['runs'] {
@@ -165,18 +181,22 @@ export class Runs implements RunOwner {
 
   failed(run: AgentRun, reason: Reason): void {
     this.world.log.warn(`${reason.message}: run ${run.runId} is stopped`, { run_id: run.runId });
-    if (reason.code === 'disk_full') this.diskFull = reason;
+    if (reason.code === 'disk_full') this.setFull(reason);
     run.launched?.stop(0, 'cancel');
     this.owner.changed();
   }
 
-  /** What it printed goes before its end, unless that takes long: nobody listens afterwards. */
+  /**
+   * What it printed goes before its end, unless that takes long: nobody listens afterwards. And whether it left room for another, as one may be sent
+   * at once.
+   */
   ending(run: AgentRun): Promise<void> | null {
     const sent = this.world.consoles.over(run.runId);
-    if (!sent) return null;
+    const looked = run.launched === null ? undefined : this.lookForRoom();
+    if (!sent && !looked) return null;
     return new Promise((resolve) => {
       const cancel = this.world.clock.after(LAST_WORDS_MS, resolve);
-      void sent.then(() => {
+      void Promise.all([sent, looked]).then(() => {
         cancel();
         resolve();
       });
@@ -215,7 +235,7 @@ export class Runs implements RunOwner {
       const reason = full
         ? reasonOf('disk_full', error.params)
         : reasonOf('run_not_started', { reason: (error as Error).message });
-      if (full) this.diskFull = reason;
+      if (full) this.setFull(reason);
       if (this.waiting.get(id) !== assignment) return null;
       this.forget(id);
       this.refuse(assignment, outcomeOf('failed', reason));

@@ -66,6 +66,8 @@ export interface Connection {
 
 /** The folders of runs, each with the spool of the frames that are not durable elsewhere yet. */
 export interface RunSpools {
+  /** The folder that holds them, for people. */
+  readonly root: string;
   /** What an earlier agent left, its process trees gone. */
   left(): Promise<readonly LeftRun[]>;
   /**
@@ -73,7 +75,7 @@ export interface RunSpools {
    * @throws CodedError `disk_full` with `params.path` when there is no room; another one when it cannot be made
    */
   create(runId: string, attempt: number): Promise<Spool>;
-  /** Whether there is room again. */
+  /** Whether there is room for another run. */
   hasRoom(): Promise<boolean>;
 }
 

@@ -126,6 +126,27 @@ describe('a run in a process of its own', () => {
     expect(second.outlet.outcome).toMatchObject({ status: 'failed', reason: { code: 'run_not_started' } });
   });
 
+  it.each([
+    ['on a full disk', `fs.closeSync(1); fs.openSync('/dev/full', 'w');`, 'ENOSPC'],
+    ['to streams that the node has closed', `for (const fd of [0, 1, 2]) fs.closeSync(fd);`, 'EBADF'],
+  ])('goes on when what it prints is lost %s, and says so once', async (_, close, error) => {
+    const lose = `const fs = require('node:fs'); ${close} console.log('one'); console.error('two'); return { value: 1 };`;
+    place.write('Lose', lose);
+    const { run, outlet } = place.launch(place.launcher(), chain(['l', 'Lose']));
+    await run.over;
+    expect(outlet.outcome).toMatchObject({ status: 'succeeded' });
+    expect(outlet.of('warning').map(({ warning }) => [warning.code, warning.params])).toEqual([
+      ['output_lost', { error }],
+    ]);
+  });
+
+  it('ends in order though its node closed the standard streams and printed nothing', async () => {
+    place.write('Close', `for (const fd of [0, 1, 2]) require('node:fs').closeSync(fd); return { value: 1 };`);
+    const { run, outlet } = place.launch(place.launcher(), chain(['c', 'Close']));
+    await run.over;
+    expect(outlet.outcome).toMatchObject({ status: 'succeeded' });
+  });
+
   it('writes what is printed to the log, without secrets', async () => {
     const { run, outlet } = place.launch(place.launcher(), chain(['s', 'Shout', { key: 'canary-1' }]));
     await run.over;

@@ -12,7 +12,7 @@ export const OUTPUT_FILE = 'output.log';
 
 /** So many folders of runs that are over are kept, for what they printed. */
 const KEEP = 50;
-/** There is room again when there is this much. */
+/** There is room when there is this much. */
 const ROOM_BYTES = 1024 * 1024;
 
 /** The folders of an agent's runs: `agent-runs/<run id>/`, with the spool until everything in it is durable elsewhere. */
@@ -61,12 +61,14 @@ export class RunFolders implements RunSpools {
   async hasRoom(): Promise<boolean> {
     const probe = join(this.root, '.room');
     try {
+      await makeFolder(this.root);
       const { bavail, bsize } = await statfs(this.root);
       if (bavail * bsize < ROOM_BYTES) return false;
       await writeFile(probe, Buffer.alloc(ROOM_BYTES / 16));
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      // Too many open files, say, are no want of room.
+      return diskError(causeOf(error), this.root).code !== 'disk_full';
     } finally {
       await rm(probe, { force: true }).catch(() => undefined);
     }

@@ -52,11 +52,14 @@ export interface HelloFrame {
   readonly instance_id?: string;
   /** Capability `instances`: it registers as `<name>.<instance>`. */
   readonly instance?: string;
-  /** Whether it takes no new runs of its own accord, as it ends with those it has; absent: it takes them. Not what `drain` said. */
+  /**
+   * Whether it takes no new runs of its own accord: it ends with those it has, or its disk is full. Absent: it takes them. What `drain` said is
+   * not meant.
+   */
   readonly draining?: boolean;
 }
 
-/** Every `welcome.heartbeat_s` seconds, and at once when the agent begins to drain. */
+/** Every `welcome.heartbeat_s` seconds, and at once when `draining` changes. */
 export interface HeartbeatFrame {
   readonly type: 'heartbeat';
   /** As they are now. */

@@ -46,6 +46,7 @@ export class ModelDisk {
 
   of(): RunSpools {
     return {
+      root: '/runs',
       left: () =>
         Promise.resolve(
           [...this.spools.values()].filter((spool) => !spool.removed).map((spool) => spool.left(this.forLife(spool))),
