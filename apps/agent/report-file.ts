@@ -8,12 +8,13 @@ const PAUSE_MS = 100;
 export class ReportFile {
   private timer: NodeJS.Timeout | null = null;
   private closed = false;
+  /** Whether the file with the process's number is written. */
+  private named = false;
 
   constructor(
     private readonly folder: string,
     private readonly report: () => AgentReport,
   ) {
-    writeFileSync(agentFile.pid(folder), `${process.pid}\n`, { mode: 0o600 });
     this.write();
   }
 
@@ -35,6 +36,8 @@ export class ReportFile {
   private write(): void {
     const file = agentFile.report(this.folder);
     try {
+      if (!this.named) writeFileSync(agentFile.pid(this.folder), `${process.pid}\n`, { mode: 0o600 });
+      this.named = true;
       writeFileSync(`${file}.draft`, `${JSON.stringify(this.report(), null, 2)}\n`, { mode: 0o600 });
       renameSync(`${file}.draft`, file);
     } catch {

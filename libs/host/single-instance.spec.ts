@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { entryPath } from './entry';
 import { isAlive, processStart } from './process-start';
 import { acquireLock, lockHolder, statedHolder } from './single-instance';
@@ -52,6 +52,37 @@ it('says in words why a lock cannot be looked at', async () => {
     message: `cannot lock ${join(plain, 'server.lock')}: a file is in its way`,
     params: { error: 'ENOTDIR' },
   });
+});
+
+it('asks without writing: in a folder that is read-only, and about a pipe in the place of the lock', async () => {
+  const { child } = await other();
+  chmodSync(file, 0o400);
+  chmodSync(dirname(file), 0o500);
+  // Who may do everything is not kept out by that: as another user it is asked.
+  const asUser = process.getuid?.() === 0;
+  if (asUser) for (const path of [folder, dirname(file), file]) chownSync(path, 65_534, 65_534);
+  const script = `require(process.argv[1]).lockHolder(process.argv[2]).then((holder) => process.stdout.write(String(holder?.pid ?? null)));`;
+  const ask = (path: string): string =>
+    execFileSync(process.execPath, ['-e', script, entryPath('libs/host/single-instance'), path], {
+      ...(asUser && { uid: 65_534, gid: 65_534 }),
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
+  expect(ask(file)).toBe(String(child.pid));
+  chmodSync(dirname(file), 0o700);
+  const pipe = join(dirname(file), 'pipe.lock');
+  execFileSync('mkfifo', [pipe]);
+  if (asUser) chownSync(pipe, 65_534, 65_534);
+  expect(ask(pipe)).toBe('null');
+});
+
+it('says in words that the disk is full, to one that takes a lock there', () => {
+  const script = `
+    const { acquireLock } = require(process.argv[1]);
+    acquireLock(process.argv[2]).then(() => process.stdout.write('held'), ({ code, message }) => process.stdout.write(code + ' ' + message));`;
+  const command = 'ulimit -f 0; trap "" XFSZ; exec "$0" -e "$1" "$2" "$3"';
+  const args = ['-c', command, process.execPath, script, entryPath('libs/host/single-instance'), file];
+  expect(execFileSync('sh', args, { encoding: 'utf8' })).toMatch(/^lock_failed cannot lock .*server\.lock: /);
 });
 
 describe('acquireLock', () => {

@@ -44,8 +44,11 @@ const TRIES = 5;
 const PAUSE_MS = 20;
 
 // flock(2): the numbers are the same on Linux and the BSDs, macOS included.
+const LOCK_SH = 1;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
+/** How the file is opened by one that only asks: not even a pipe of that name keeps it waiting. */
+const ASK = constants.O_RDONLY | ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0);
 let flock: ((fd: number, operation: number) => number) | undefined;
 
 /**
@@ -57,7 +60,7 @@ let flock: ((fd: number, operation: number) => number) | undefined;
  * that start in the same instant can both get it.
  *
  * @returns null when another process holds it
- * @throws CodedError `lock_failed` when the file cannot be opened or its file system has no locks; `folder_not_made`
+ * @throws CodedError `lock_failed` when the file cannot be opened or written, or its file system has no locks; `folder_not_made`
  */
 export async function acquireLock(file: string): Promise<Lock | null> {
   await makeFolder(dirname(file));
@@ -70,11 +73,15 @@ export async function acquireLock(file: string): Promise<Lock | null> {
   }
 }
 
-/** Who holds a lock at this moment; null when nobody does. `LockHolder.pid` is 0 when the holder has not said yet who it is. */
+/**
+ * Who holds a lock at this moment; null when nobody does. `LockHolder.pid` is 0 when the holder has not said yet who it is. It writes nothing: the
+ * folder may be read-only.
+ * @throws CodedError `lock_failed` when the file may not be read or its file system has no locks
+ */
 export async function lockHolder(file: string): Promise<LockHolder | null> {
   let fd: number | null;
   try {
-    fd = await tryLock(file, constants.O_RDWR);
+    fd = await tryLock(file, ASK);
   } catch (error) {
     if (error instanceof CodedError && error.params['error'] === 'ENOENT') return null;
     throw error;
@@ -103,8 +110,14 @@ function held(fd: number, file: string, isNew: boolean): Lock {
   const write = (news: Partial<LockHolder>): void => {
     if (!open) return;
     holder = { ...holder, ...news };
-    ftruncateSync(fd);
-    writeSync(fd, `${JSON.stringify(holder)}\n`, 0);
+    const text = Buffer.from(`${JSON.stringify(holder)}\n`);
+    try {
+      // What is overwritten in its place needs no room on a full disk.
+      for (let done = 0; done < text.length;) done += writeSync(fd, text, done, text.length - done, done);
+      ftruncateSync(fd, text.length);
+    } catch (error) {
+      throw lockFailed(file, (error as NodeJS.ErrnoException).code ?? String(error));
+    }
   };
   const release = (): void => {
     if (!open) return;
@@ -112,7 +125,12 @@ function held(fd: number, file: string, isNew: boolean): Lock {
     ftruncateSync(fd);
     closeSync(fd);
   };
-  write({});
+  try {
+    write({});
+  } catch (error) {
+    release();
+    throw error;
+  }
   return {
     announce: (url) => write({ url }),
     leave: () => write({ stopping: true }),
@@ -142,7 +160,7 @@ async function tryLock(file: string, flags = constants.O_RDWR | constants.O_CREA
     throw lockFailed(file, (error as NodeJS.ErrnoException).code ?? String(error));
   }
   try {
-    if ((await lockOpened(file, fd)) && isStill(file, fd)) return fd;
+    if ((await lockOpened(file, fd, flags === ASK ? LOCK_SH : LOCK_EX)) && isStill(file, fd)) return fd;
   } catch (error) {
     closeSync(fd);
     throw error;
@@ -158,7 +176,7 @@ function isStill(file: string, fd: number): boolean {
   return now !== undefined && now.ino === opened.ino && now.dev === opened.dev;
 }
 
-async function lockOpened(file: string, fd: number): Promise<boolean> {
+async function lockOpened(file: string, fd: number, kind: number): Promise<boolean> {
   if (process.platform === 'win32') {
     const holder = read(file);
     return holder === null || holder.pid === process.pid || !isAlive(holder.pid, holder.started);
@@ -166,7 +184,7 @@ async function lockOpened(file: string, fd: number): Promise<boolean> {
   // Loaded only by who locks: help and mistakes on the command line do without.
   const koffi = await import('koffi');
   flock ??= koffi.load(null).func('int flock(int fd, int operation)');
-  if (flock(fd, LOCK_EX | LOCK_NB) === 0) return true;
+  if (flock(fd, kind | LOCK_NB) === 0) return true;
   const code = koffi.errno();
   if (code === koffi.os.errno['EWOULDBLOCK'] || code === koffi.os.errno['EAGAIN']) return false;
   const name = Object.entries(koffi.os.errno).find(([, value]) => value === code)?.[0] ?? String(code);

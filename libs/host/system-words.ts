@@ -8,6 +8,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
+  EFBIG: 'no file may become that large',
   EDQUOT: 'the quota of the disk is used up',
   ENOTDIR: 'a file is in its way',
   EEXIST: 'a file is in its way',

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentFile, agentFolder, type AgentReport, defaultAgentName, readAgentReport } from '@cdui/host/agent-files';
 import { lockHolder } from '@cdui/host/single-instance';
+import { CodedError, WORKER_NAME } from '@cdui/protocol';
 import { serverFolders } from '../server/data-folder';
 import { findServer } from '../server/server-files';
 
@@ -44,7 +45,7 @@ export async function runningAgents(): Promise<readonly FoundAgent[]> {
   const found: FoundAgent[] = [];
   for (const userData of serverFolders(process.env)) {
     for (const name of namesIn(join(userData, 'agents'))) {
-      const agent = await agentIn(agentFolder(userData, name), name);
+      const agent = await agentIn(agentFolder(userData, name), name).catch(unreadable);
       if (agent) found.push(agent);
     }
   }
@@ -58,9 +59,18 @@ export async function noAgent(name: string = defaultAgentName()): Promise<string
   return `No agent "${name}" is running${hint}.`;
 }
 
+/** One that may not be looked at hides no other. */
+function unreadable(error: unknown): null {
+  if (error instanceof CodedError && error.code === 'lock_failed') return null;
+  throw error;
+}
+
+/** Programs that show folders leave files of their own there. */
 function namesIn(folder: string): readonly string[] {
   try {
-    return readdirSync(folder).sort();
+    return readdirSync(folder)
+      .filter((name) => WORKER_NAME.test(name))
+      .sort();
   } catch {
     // None was ever started.
     return [];
