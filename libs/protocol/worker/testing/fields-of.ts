@@ -8,7 +8,7 @@ export interface Field {
 /** What frames may lack, and what they may hold that nobody looks into; `[]` stands for any index. */
 export const OPTIONAL: ReadonlySet<string> = new Set([
   ...['hello.one_shot', 'hello.one_shot_run_id', 'hello.instance_id', 'hello.instance'],
-  ...['hello.draining', 'heartbeat.draining'],
+  ...['hello.draining', 'heartbeat.draining', 'run_started.after_ms'],
   ...['event.event.payload.error', 'event.event.payload.error_type', 'event.event.payload.outputs'],
   ...['event.event.payload.outputs[].text'],
   ...['warning.warning.count', 'warning.warning.code', 'warning.warning.params'],
