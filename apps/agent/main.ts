@@ -1,4 +1,4 @@
-import { agentFile, agentFolder, type AgentReport } from '@cdui/host/agent-files';
+import { agentCommand, agentFile, agentFolder, type AgentReport } from '@cdui/host/agent-files';
 import { MachineInventory } from '@cdui/host/devices';
 import { machineId } from '@cdui/host/machine-id';
 import { makeFolder } from '@cdui/host/make-folder';
@@ -53,7 +53,7 @@ async function lockOf(folder: string, name: string): Promise<Lock> {
   const who = holder?.pid ? ` (process ${holder.pid})` : '';
   throw new CodedError(
     'already_running',
-    `Another agent of the name "${name}" runs already${who}, in ${folder}: stop it with "cdui agent stop", or give this one another --name`,
+    `Another agent of the name "${name}" runs already${who}, in ${folder}: stop it with "${agentCommand('stop', name)}", or give this one another --name`,
     { folder },
   );
 }
@@ -159,6 +159,7 @@ function reportOf(choice: Choice, started_at: string, status: Agent['status']): 
     version: programVersion(),
     started_at,
     control: choice.control,
+    stop_after_silence_s: choice.stopAfterSilenceS,
     ...status,
   };
 }

@@ -24,6 +24,8 @@ export interface AgentReport {
   readonly started_at: string;
   /** Which control plane it dials; null: the one that has the user data folder. */
   readonly control: string | null;
+  /** Of `--stop-after-silence`, in seconds; null without it. */
+  readonly stop_after_silence_s: number | null;
   readonly connected: boolean;
   /** Since when, in milliseconds since the epoch; null before the first try ended. */
   readonly since: number | null;
@@ -47,6 +49,11 @@ export function readAgentReport(folder: string): AgentReport | null {
   } catch {
     return null;
   }
+}
+
+/** What to type for a command about the agent of that name, such as `stop`. */
+export function agentCommand(verb: string, name: string): string {
+  return `cdui agent ${verb}${name === defaultAgentName() ? '' : ` --name ${name}`}`;
 }
 
 const LONGEST = 63;

@@ -415,10 +415,12 @@ describe('an agent that drains of its own accord', () => {
     await settled();
     const before = line.toServer.length;
     world.agent.stop(null);
+    expect(world.agent.status).toMatchObject({ draining: true, stopping: false });
     expect(line.toServer.slice(before)).toEqual([
       { type: 'heartbeat', devices: [CPU], running: ['r1'], draining: true },
     ]);
     world.agent.stop(10);
+    expect(world.agent.status).toMatchObject({ draining: true, stopping: true });
     expect(line.toServer).toHaveLength(before + 1);
     world.clock.advance(10_000);
     await settled();

@@ -18,6 +18,7 @@ export interface AgentStatus {
   readonly worker_id: string | null;
   readonly running: readonly string[];
   readonly draining: boolean;
+  /** Whether it was asked to end at once, and not with its last run. */
   readonly stopping: boolean;
   /** Why no new runs are taken besides; null when they are. */
   readonly refuses: string | null;
@@ -54,6 +55,8 @@ export class Agent implements LinkOwner, RunsOwner {
   private drainedByServer = false;
   private drained = false;
   private stopping: Promise<void> | null = null;
+  /** Whether its runs were asked to stop as well. */
+  private runsEnd = false;
   /** No connection is wanted any more. */
   private hungUp = false;
   private finish!: (end: AgentEnd) => void;
@@ -93,7 +96,10 @@ export class Agent implements LinkOwner, RunsOwner {
     // Whoever gives out runs should know before the next one.
     if (begins && this.link?.heartbeatMs) this.heartbeat(this.link);
     this.runs.refuseWaiting(reasonOf('agent_draining'));
-    if (graceS !== null) this.runs.stopAll(graceS, 'agent_stopped');
+    if (graceS !== null) {
+      this.runsEnd = true;
+      this.runs.stopAll(graceS, 'agent_stopped');
+    }
     this.stopping ??= this.end({ how: 'stopped' });
     this.changed();
   }
@@ -106,7 +112,7 @@ export class Agent implements LinkOwner, RunsOwner {
       worker_id: this.workerId,
       running: this.runs.running,
       draining: this.drained || this.drainedByServer,
-      stopping: this.stopping !== null,
+      stopping: this.runsEnd,
       refuses: this.runs.diskFull?.message ?? null,
       devices: this.facts.devices.map(({ device }) => device),
     };
@@ -311,6 +317,7 @@ export class Agent implements LinkOwner, RunsOwner {
     this.reason = reason;
     this.drained = true;
     this.hungUp = true;
+    this.runsEnd = true;
     this.runs.stopAll(REJECTED_GRACE_S, 'agent_stopped');
     link.close(1000, 'rejected');
     this.stopping ??= this.end({ how: 'rejected', code, reason });

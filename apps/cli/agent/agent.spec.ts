@@ -74,7 +74,7 @@ it('an agent is there before its server, says what it waits for, and connects wh
   await following.said('Connected as worker');
   following.child.kill();
   const other = await place.cdui('agent', 'stop', '--name', 'other');
-  expect(other.out).toContain(`there is ${defaultAgentName()}`);
+  expect(other).toMatchObject({ code: 0, out: expect.stringContaining(`there is ${defaultAgentName()}`) as string });
 });
 
 it('a run on a worker goes on while its server is killed and started again', async () => {
@@ -121,6 +121,36 @@ it('an agent that the server will not have says so and ends with 3, and bad argu
   expect(nothing).toMatchObject({ code: 1, err: expect.stringContaining('never') as string });
 });
 
+it('names the command for the very agent, whatever else lies in the folder of agents', async () => {
+  await place.cdui('start');
+  const started = await place.cdui('agent', 'start', '--name', 'box');
+  expect(started.out).toContain('"cdui agent stop --name box" stops it');
+  writeFileSync(join(place.data, 'agents', '.DS_Store'), '');
+  writeFileSync(join(place.data, 'agents', 'notes'), '');
+  const again = await place.cdui('agent', 'start', '--name', 'box', '--devices', 'cpu', '--stop-after-silence', '60');
+  expect(again.out).toContain('--stop-after-silence did not apply to one that runs already');
+  const same = await place.cdui('agent', 'start', '--name', 'box', '--devices', 'cpu', '--json');
+  expect(JSON.parse(same.out)).toMatchObject({ already_running: true, ignored: [] });
+  const nobody = await place.cdui('agent', 'stop');
+  expect(nobody).toMatchObject({ code: 1, out: expect.stringContaining('"cdui agent stop --name box"') as string });
+  const logs = await place.cdui('agent', 'logs', '--name', 'box', '--json', '-n', '2');
+  const lines = logs.out.trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    {
+      time: expect.stringMatching(/Z$/) as string,
+      level: 'info',
+      message: expect.stringContaining('offers cpu') as string,
+    },
+    { level: 'info', message: 'Connected as worker box' },
+  ]);
+  const both = await place.cdui('agent', 'start', '-f', '--json');
+  expect({ code: both.code, out: JSON.parse(both.out) as unknown }).toMatchObject({
+    code: 2,
+    out: { error: { code: 'conflicting_option' } },
+  });
+  expect(await place.cdui('agent', 'stop', '--name', 'box')).toMatchObject({ code: 0 });
+});
+
 it('stays in the terminal with --foreground, and ends with 130 on Ctrl+C', async () => {
   await place.cdui('start');
   const agent = place.spawn('agent', 'start', '-f', '--name', 'here');
@@ -129,15 +159,24 @@ it('stays in the terminal with --foreground, and ends with 130 on Ctrl+C', async
   expect(await agent.ended).toBe(130);
 });
 
+const NOW = Date.parse('2026-01-01T12:00:00Z');
+const REPORT = {
+  ...{ name: 'box', pid: 7, version: '3.1.0', started_at: '2026-01-01T11:00:00Z' },
+  ...{ control: null, stop_after_silence_s: null, worker_id: 'box' },
+  ...{ connected: false, since: NOW - 5_000, reason: 'nobody listens there', running: ['0123456789abcdef'] },
+  ...{ draining: false, stopping: false, refuses: null, devices: ['cpu', 'cuda:0'] },
+};
+const linesOf = (report: typeof REPORT): readonly string[] =>
+  agentLines({ name: 'box', folder: '/home/me/a', pid: 7, started: null, report }, NOW, plainStyle);
+
+it('tells an agent that drains from one that stops', () => {
+  const draining = { ...REPORT, connected: true, draining: true };
+  const first = [draining, { ...draining, stopping: true }].map((report) => linesOf(report)[0]);
+  expect(first).toEqual(['box  draining', 'box  stopping']);
+});
+
 it('shows an agent in lines', () => {
-  const now = Date.parse('2026-01-01T12:00:00Z');
-  const report = {
-    ...{ name: 'box', pid: 7, version: '3.1.0', started_at: '2026-01-01T11:00:00Z', control: null, worker_id: 'box' },
-    ...{ connected: false, since: now - 5_000, reason: 'nobody listens there', running: ['0123456789abcdef'] },
-    ...{ draining: false, stopping: false, refuses: null, devices: ['cpu', 'cuda:0'] },
-  };
-  const lines = agentLines({ name: 'box', folder: '/home/me/a', pid: 7, started: null, report }, now, plainStyle);
-  expect(lines).toEqual([
+  expect(linesOf(REPORT)).toEqual([
     'box  not connected',
     '  since     5s',
     '  because   nobody listens there',

@@ -1,10 +1,19 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentFile, agentFolder, type AgentReport, defaultAgentName, readAgentReport } from '@cdui/host/agent-files';
+import {
+  agentCommand,
+  agentFile,
+  agentFolder,
+  type AgentReport,
+  defaultAgentName,
+  readAgentReport,
+} from '@cdui/host/agent-files';
 import { lockHolder } from '@cdui/host/single-instance';
 import { CodedError, WORKER_NAME } from '@cdui/protocol';
 import { serverFolders } from '../server/data-folder';
 import { findServer } from '../server/server-files';
+
+export { agentCommand };
 
 /** An agent that runs. */
 export interface FoundAgent {
@@ -52,11 +61,11 @@ export async function runningAgents(): Promise<readonly FoundAgent[]> {
   return found;
 }
 
-/** What to say where the agent that is meant does not run. */
-export async function noAgent(name: string = defaultAgentName()): Promise<string> {
-  const others = (await runningAgents()).map((agent) => agent.name);
-  const hint = others.length > 0 ? `; there is ${others.join(', ')}: name it with --name` : '';
-  return `No agent "${name}" is running${hint}.`;
+/** What to say where the agent that is meant does not run, with the names of those that do. */
+export function noAgent(name: string | undefined, others: readonly string[]): string {
+  const [first] = others;
+  const hint = first === undefined ? '' : `; there is ${others.join(', ')}: "${agentCommand('stop', first)}" stops it`;
+  return `No agent "${name ?? defaultAgentName()}" is running${hint}.`;
 }
 
 /** One that may not be looked at hides no other. */

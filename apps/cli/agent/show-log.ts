@@ -5,6 +5,7 @@ import { EXIT } from '../exit-codes';
 import { Failure } from '../failure';
 import { serverFolders } from '../server/data-folder';
 import { tailOfLog } from '../server/server-log';
+import { LogJson } from './log-json';
 
 const PAUSE_MS = 200;
 
@@ -12,6 +13,8 @@ export interface LogChoice {
   readonly name?: string;
   readonly follow?: boolean;
   readonly lines?: number;
+  /** Whether each line is printed as a JSON document. */
+  readonly json?: boolean;
 }
 
 /** Prints the end of an agent's log, and what comes after it until Ctrl+C. @throws Failure `no_log` */
@@ -19,6 +22,7 @@ export async function showAgentLog({
   name = defaultAgentName(),
   follow = false,
   lines = 50,
+  json = false,
 }: LogChoice): Promise<number> {
   const files = serverFolders(process.env).map((userData) => agentFile.log(agentFolder(userData, name)));
   const file = files.find((path) => sizeOf(path) !== null);
@@ -26,23 +30,25 @@ export async function showAgentLog({
     throw new Failure('no_log', `No agent "${name}" was ever started in the background: there is no ${files[0]}`);
   let offset = sizeOf(file) ?? 0;
   const tail = lines === 0 ? '' : tailOfLog(file, 0, lines);
-  if (tail !== '') process.stdout.write(`${tail}\n`);
+  const parts = json ? new LogJson() : null;
+  const write = (bytes: Buffer): void => void process.stdout.write(parts?.push(bytes) ?? bytes);
+  if (tail !== '') write(Buffer.from(`${tail}\n`));
   while (follow) {
     const size = sizeOf(file) ?? 0;
     // It was put aside, and a new one begun.
     if (size < offset) offset = 0;
-    if (size > offset) offset += copy(file, offset, size);
+    if (size > offset) offset += copy(file, offset, size, write);
     else await sleep(PAUSE_MS);
   }
   return EXIT.ok;
 }
 
-function copy(file: string, from: number, to: number): number {
+function copy(file: string, from: number, to: number, write: (bytes: Buffer) => void): number {
   const fd = openSync(file, 'r');
   try {
     const bytes = Buffer.alloc(Math.min(to - from, 64 * 1024));
     const read = readSync(fd, bytes, 0, bytes.length, from);
-    process.stdout.write(bytes.subarray(0, read));
+    write(bytes.subarray(0, read));
     return read;
   } finally {
     closeSync(fd);

@@ -1,3 +1,4 @@
+import { agentCommand } from '@cdui/host/agent-files';
 import { isAlive } from '@cdui/host/process-start';
 import { Failure } from '../failure';
 import { until } from '../server/until';
@@ -40,7 +41,7 @@ export async function stopAgent({ name, drain = false, timeout }: StopChoice): P
   const waitS = timeout ?? (drain ? Infinity : STOP_WAIT_S);
   if (await gone(agent, waitS * 1000)) return ended('stopped');
   if (drain) {
-    const message = `Agent "${agent.name}" still has runs after ${waitS} s: it ends with the last one. "cdui agent stop" ends it now`;
+    const message = `Agent "${agent.name}" still has runs after ${waitS} s: it ends with the last one. "${agentCommand('stop', agent.name)}" ends it now`;
     throw new Failure('drain_slow', message);
   }
   signal(agent, 'SIGKILL');

@@ -133,6 +133,13 @@ export class Api {
     if (error instanceof ApiError) {
       const { status, code, message, details } = error;
       if (status === 503 && code !== 'interactive_limit') return new Unreachable(code, message, EXIT.failed, details);
+      if (code === 'worker_not_found')
+        return new Failure(
+          code,
+          `There is no worker "${String(details['id'])}": "cdui workers list" shows all`,
+          EXIT.failed,
+          details,
+        );
       if (status !== 403) return new Failure(code, message, EXIT.failed, details);
       return new Failure(
         'wrong_token',

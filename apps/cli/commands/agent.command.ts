@@ -1,3 +1,4 @@
+import type { AgentReport } from '@cdui/host/agent-files';
 import { InvalidArgumentError } from 'commander';
 import { Command, Option, SubCommand } from 'nest-commander';
 import { EXIT } from '../exit-codes';
@@ -42,19 +43,30 @@ export class AgentStartCommand extends OneAgentCommand<StartOptions> {
 
   protected override async work(_: readonly string[], options: StartOptions): Promise<number> {
     const { runAgentInForeground, startAgent } = await import('../agent/start-agent.js');
+    if (options.foreground && options.json) {
+      this.command.error("error: options '--foreground' and '--json' cannot be used together: give one of them", {
+        code: 'commander.conflictingOption',
+      });
+    }
     if (options.foreground) return runAgentInForeground(options);
+    const { agentCommand } = await import('../agent/find-agent.js');
     const { folder, already, report } = await startAgent(options);
+    const ignored = already ? unlike(options, report) : [];
     if (options.json) {
-      process.stdout.write(`${JSON.stringify({ ...report, already_running: already, folder }, null, 2)}\n`);
+      process.stdout.write(`${JSON.stringify({ ...report, already_running: already, ignored, folder }, null, 2)}\n`);
       return EXIT.ok;
     }
     const who = `The agent "${report.name}" (process ${report.pid})`;
     const state = report.connected
       ? 'is connected'
       : `has no connection yet: ${report.reason ?? 'it is connecting'}. It goes on trying`;
+    const stop = agentCommand('stop', report.name);
     const lines = [
       `${who} ${already ? 'was running already and ' : ''}${state}. It offers ${report.devices.join(', ') || 'nothing'}.`,
-      ...(already ? [] : [`Closing this terminal leaves it running; "cdui agent stop" stops it.`]),
+      ...(already ? [] : [`Closing this terminal leaves it running; "${stop}" stops it.`]),
+      ...(ignored.length === 0
+        ? []
+        : [`${ignored.join(' and ')} did not apply to one that runs already: stop it first with "${stop}".`]),
     ];
     process.stdout.write(`${lines.join('\n')}\n`);
     return EXIT.ok;
@@ -84,10 +96,23 @@ export class AgentStartCommand extends OneAgentCommand<StartOptions> {
   }
 }
 
+/** What was asked for and an agent that runs already does otherwise: the options' names. */
+function unlike({ control, devices, stopAfterSilence }: StartOptions, report: AgentReport): readonly string[] {
+  const sorted = (names: readonly string[]): string => [...names].sort().join();
+  const wanted = devices?.split(',').map((device) => device.trim().toLowerCase());
+  const origin = control !== undefined && URL.canParse(control) ? new URL(control).origin : control;
+  const differs = {
+    '--control': origin !== undefined && origin !== report.control,
+    '--devices': wanted !== undefined && sorted(wanted) !== sorted(report.devices),
+    '--stop-after-silence': stopAfterSilence !== undefined && Number(stopAfterSilence) !== report.stop_after_silence_s,
+  };
+  return Object.entries(differs).flatMap(([option, isSo]) => (isSo ? [option] : []));
+}
+
 @SubCommand({ name: 'status', description: 'Show the agents of this machine; ends with 1 when none runs' })
 export class AgentStatusCommand extends OneAgentCommand {
   protected override async work(_: readonly string[], { name, json }: NamedOptions): Promise<number> {
-    const { findAgent, runningAgents } = await import('../agent/find-agent.js');
+    const { agentCommand, findAgent, runningAgents } = await import('../agent/find-agent.js');
     const { agentLines } = await import('../agent/agent-lines.js');
     const { colourStyle, plainStyle, wantsColour } = await import('../graph-run/style.js');
     const one = name === undefined ? null : await findAgent(name);
@@ -97,7 +122,8 @@ export class AgentStatusCommand extends OneAgentCommand {
       process.stdout.write(`${JSON.stringify({ agents: all }, null, 2)}\n`);
     } else if (agents.length === 0) {
       const which = name === undefined ? 'No agent is' : `Agent "${name}" is not`;
-      process.stdout.write(`${which} running: start one with "cdui agent start".\n`);
+      const start = name === undefined ? 'cdui agent start' : agentCommand('start', name);
+      process.stdout.write(`${which} running: start ${name === undefined ? 'one' : 'it'} with "${start}".\n`);
     } else {
       const style = wantsColour(process.stdout.isTTY, process.env) ? colourStyle : plainStyle;
       const blocks = agents.map((agent) => agentLines(agent, Date.now(), style).join('\n'));
@@ -116,10 +142,11 @@ interface StopOptions extends NamedOptions {
 export class AgentStopCommand extends OneAgentCommand<StopOptions> {
   protected override async work(_: readonly string[], options: StopOptions): Promise<number> {
     const { stopAgent } = await import('../agent/stop-agent.js');
-    const { noAgent } = await import('../agent/find-agent.js');
+    const { noAgent, runningAgents } = await import('../agent/find-agent.js');
     const stopped = await stopAgent(options);
-    if (options.json) process.stdout.write(`${JSON.stringify({ stopped }, null, 2)}\n`);
-    else if (stopped === null) process.stdout.write(`${await noAgent(options.name)}\n`);
+    const others = stopped === null ? (await runningAgents()).map(({ name }) => name) : [];
+    if (options.json) process.stdout.write(`${JSON.stringify({ stopped, ...(!stopped && { others }) }, null, 2)}\n`);
+    else if (stopped === null) process.stdout.write(`${noAgent(options.name, others)}\n`);
     else {
       const which = `The agent "${stopped.name}" (process ${stopped.pid})`;
       process.stdout.write(
@@ -128,7 +155,8 @@ export class AgentStopCommand extends OneAgentCommand<StopOptions> {
           : `${which} did not stop in time and was killed; its runs end by themselves.\n`,
       );
     }
-    return EXIT.ok;
+    // Who named none meant the one that runs, and it is still there.
+    return options.name === undefined && others.length > 0 ? EXIT.failed : EXIT.ok;
   }
 
   @Option({ flags: '--drain', description: 'take no new runs, and end when those that it has are over' })
@@ -151,7 +179,10 @@ interface LogOptions extends NamedOptions {
   readonly lines?: number;
 }
 
-@SubCommand({ name: 'logs', description: 'Show what an agent logs; what a run prints is in "cdui runs logs"' })
+@SubCommand({
+  name: 'logs',
+  description: 'Show what an agent logs, with --json as JSON lines; what a run prints is in "cdui runs logs"',
+})
 export class AgentLogsCommand extends OneAgentCommand<LogOptions> {
   protected override async work(_: readonly string[], options: LogOptions): Promise<number> {
     return (await import('../agent/show-log.js')).showAgentLog(options);

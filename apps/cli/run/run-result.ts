@@ -1,7 +1,7 @@
 import type { Artifact, Run } from '../client/api';
 import type { Style } from '../graph-run/style';
 import { duration, short } from '../graph-run/summary';
-import { printable } from '../terminal/table';
+import { printable, printableLines } from '../terminal/table';
 import type { EndedRun } from './run-end';
 
 /** Metrics beyond these are counted: a run may record hundreds. */
@@ -18,7 +18,9 @@ export function resultLines(run: EndedRun, artifacts: readonly Artifact[], style
   return [
     style.strong('Result'),
     row('status', statusWord(run.status, style)),
-    ...(run.error === null ? [] : [row('error', style.bad(printable(run.error)))]),
+    ...(run.error === null
+      ? []
+      : printableLines(run.error.trim()).map((line, index) => row(index === 0 ? 'error' : '', style.bad(line)))),
     ...(seconds === null ? [] : [row('duration', duration(seconds))]),
     ...listed('metrics', metrics, SHOWN_METRICS, row),
     ...listed(

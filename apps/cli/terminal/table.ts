@@ -31,6 +31,18 @@ export function printable(value: unknown): string {
     .trim();
 }
 
+/** The same, line by line: such as the end of what a program printed. */
+export function printableLines(value: unknown): readonly string[] {
+  return textOf(value)
+    .split(/\r?\n/)
+    .map((line) =>
+      line
+        .replace(/\t/g, '  ')
+        .replace(/\p{C}+/gu, ' ')
+        .trimEnd(),
+    );
+}
+
 /** A value that should be a text, as one: what other programs stored may be anything. Never throws. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;

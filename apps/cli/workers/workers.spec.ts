@@ -20,6 +20,11 @@ it('cdui workers drain and undrain: a worker takes no new runs until it may agai
       code: 1,
       out: { error: { code: 'worker_not_found' } },
     });
+    const shown = await place.cdui('workers', 'show', 'nobody');
+    expect(shown).toMatchObject({
+      code: 1,
+      err: 'error: There is no worker "nobody": "cdui workers list" shows all\n',
+    });
   } finally {
     await place.cdui('agent', 'stop', '--name', 'box');
     await place.remove();
