@@ -113,7 +113,7 @@ export class Agent implements LinkOwner, RunsOwner {
       running: this.runs.running,
       draining: this.drained || this.drainedByServer,
       stopping: this.runsEnd,
-      refuses: this.runs.diskFull?.message ?? null,
+      refuses: this.runs.room.lack?.message ?? null,
       devices: this.facts.devices.map(({ device }) => device),
     };
   }
@@ -207,7 +207,7 @@ export class Agent implements LinkOwner, RunsOwner {
   }
 
   beat(link: Link): void {
-    void this.runs.lookForRoom();
+    void this.runs.room.look();
     this.world.consoles.look();
     const send = (): void => {
       cancel();
@@ -295,7 +295,7 @@ export class Agent implements LinkOwner, RunsOwner {
 
   /** Said only when it is so: what the server itself asked for it need not be told. */
   private get ownDrain(): { readonly draining?: true } {
-    return this.drained || this.runs.diskFull !== null ? { draining: true } : {};
+    return this.drained || this.runs.room.lack !== null ? { draining: true } : {};
   }
 
   private deviceFacts(devices: readonly DeviceFacts[]): void {

@@ -4,6 +4,7 @@ import type { StopAuthor } from '../runner/launcher';
 import { MemorySpool } from './memory-spool';
 import { finishedMembers, outcomeOf } from './outcome';
 import { AgentRun, type Feed, type RunOwner } from './run';
+import { Room } from './room';
 import type { AgentWorld, Spool } from './world';
 
 /** So many runs that are over are remembered. */
@@ -18,7 +19,7 @@ export interface RunsOwner {
   mayStart(): boolean;
   /** Why the agent takes no new run now; null when it does. */
   refusal(assignment: AssignFrame): Reason | null;
-  /** `Runs.diskFull` has changed. */
+  /** There is no room for runs any more, or again. */
   roomChanged(): void;
   /** A process was started: it may take its time until it reports. */
   launched(): void;
@@ -33,9 +34,7 @@ export interface RunsOwner {
 export class Runs implements RunOwner {
   /** How long a stopped run may go on, unless it was said otherwise. In seconds. */
   graceS = DEFAULT_CANCEL_GRACE_S;
-  /** Where there is no room; null when there is. */
-  diskFull: Reason | null = null;
-  private probing: Promise<void> | null = null;
+  readonly room: Room;
 
   private readonly runs = new Map<string, AgentRun>();
   private readonly waiting = new Map<string, AssignFrame>();
@@ -49,7 +48,9 @@ export class Runs implements RunOwner {
   constructor(
     private readonly world: AgentWorld,
     private readonly owner: RunsOwner,
-  ) {}
+  ) {
+    this.room = new Room(world, () => owner.roomChanged());
+  }
 
   /** Takes over what an earlier agent left: its frames are sent, then that the run is lost. */
   async takeOver(): Promise<void> {
@@ -68,7 +69,7 @@ export class Runs implements RunOwner {
     const newest = known?.attempt ?? this.waiting.get(id)?.attempt ?? this.past.get(id) ?? 0;
     if (newest >= attempt) return;
     if (known) this.replace(known);
-    const refusal = this.diskFull ?? this.owner.refusal(assignment);
+    const refusal = this.room.lack ?? this.owner.refusal(assignment);
     if (refusal !== null) return this.refuse(assignment, outcomeOf('failed', refusal));
     this.waiting.set(id, assignment);
     this.look();
@@ -128,27 +129,6 @@ export class Runs implements RunOwner {
     this.look();
   }
 
-  /** Looks whether there is room for runs: one that is taken without would only fail. */
-  lookForRoom(): Promise<void> {
-    this.probing ??= this.probe().finally(() => (this.probing = null));
-    return this.probing;
-  }
-
-  private async probe(): Promise<void> {
-    const { spools, log } = this.world;
-    const hasRoom = await spools.hasRoom();
-    if (hasRoom === (this.diskFull === null)) return;
-    if (hasRoom) log.info('There is room on the disk again: runs are taken');
-    else log.warn(`There is no room left in ${spools.root}: no new runs are taken`);
-    this.setFull(hasRoom ? null : reasonOf('disk_full', { path: spools.root }));
-  }
-
-  private setFull(reason: Reason | null): void {
-    const changes = (reason === null) !== (this.diskFull === null);
-    this.diskFull = reason;
-    if (changes) this.owner.roomChanged();
-  }
-
   get alive(): RunAliveFrame['runs'] {
     const had = [...this.runs.values()].map(({ runId, attempt, lastSeq }) => ({
       run_id: runId,
@@ -181,7 +161,7 @@ export class Runs implements RunOwner {
 
   failed(run: AgentRun, reason: Reason): void {
     this.world.log.warn(`${reason.message}: run ${run.runId} is stopped`, { run_id: run.runId });
-    if (reason.code === 'disk_full') this.setFull(reason);
+    if (reason.code === 'disk_full') this.room.set(reason);
     run.launched?.stop(0, 'cancel');
     this.owner.changed();
   }
@@ -192,7 +172,7 @@ export class Runs implements RunOwner {
    */
   ending(run: AgentRun): Promise<void> | null {
     const sent = this.world.consoles.over(run.runId);
-    const looked = run.launched === null ? undefined : this.lookForRoom();
+    const looked = run.launched === null ? undefined : this.room.look();
     if (!sent && !looked) return null;
     return new Promise((resolve) => {
       const cancel = this.world.clock.after(LAST_WORDS_MS, resolve);
@@ -235,7 +215,7 @@ export class Runs implements RunOwner {
       const reason = full
         ? reasonOf('disk_full', error.params)
         : reasonOf('run_not_started', { reason: (error as Error).message });
-      if (full) this.setFull(reason);
+      if (full) this.room.set(reason);
       if (this.waiting.get(id) !== assignment) return null;
       this.forget(id);
       this.refuse(assignment, outcomeOf('failed', reason));
