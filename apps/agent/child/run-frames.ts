@@ -18,7 +18,7 @@ export interface FrameFacts {
 
 /** The frames that a message travels as: one, unless it is too large for the pipe and a warning takes its place or goes ahead of what is left of it. */
 export function framesOf(message: FrameMessage, facts: FrameFacts): readonly Uint8Array[] {
-  const { type, run_id: _, ...members } = message;
+  const { type } = message;
   switch (message.type) {
     case 'run_started': {
       const { visible, aliases } = facts.view;
@@ -31,10 +31,13 @@ export function framesOf(message: FrameMessage, facts: FrameFacts): readonly Uin
     case 'run_finished':
       return finished(withPeak(message.outcome, facts.peakRss()));
     case 'event':
+      return [timed(message.type, { at_ms: message.at_ms, event: message.event })];
     case 'metrics':
+      return [timed(message.type, { at_ms: message.at_ms, points: message.points })];
     case 'artifact':
+      return [timed(message.type, { at_ms: message.at_ms, artifact: message.artifact })];
     case 'warning':
-      return [encoded(type, members) ?? warning(message.at_ms, tooLarge(type))];
+      return [timed(message.type, { at_ms: message.at_ms, warning: message.warning })];
   }
 }
 
@@ -56,6 +59,11 @@ function withPeak(outcome: RunOutcome, bytes: number | null): RunOutcome {
   if (bytes === null) return outcome;
   const others = outcome.peak_memory.filter(({ device }) => device !== 'cpu');
   return { ...outcome, peak_memory: [{ device: 'cpu', bytes, exact: true }, ...others] };
+}
+
+/** Members one by one: taking a message apart costs more than its frame. */
+function timed(kind: PipeKind, members: Readonly<Record<string, unknown>> & { readonly at_ms: number }): Uint8Array {
+  return encoded(kind, members) ?? warning(members.at_ms, tooLarge(kind));
 }
 
 function encoded(kind: PipeKind, members: Readonly<Record<string, unknown>>): Uint8Array | null {

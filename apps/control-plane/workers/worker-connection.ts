@@ -5,6 +5,8 @@ import {
   CodedError,
   HELLO_TIMEOUT_MS,
   isPlainObject,
+  isShallow,
+  MAX_FRAME_NESTING,
   MAX_HELLO_BYTES,
   MISSED_HEARTBEATS,
   readMessage,
@@ -91,8 +93,10 @@ export class WorkerConnection implements TransportListener {
       if (this.name === null && bytes > MAX_HELLO_BYTES) {
         throw new CodedError('invalid_message', `A hello may have ${MAX_HELLO_BYTES} bytes; it has ${bytes}`);
       }
+      // A look at the text spares one at every value of every frame.
+      const shallow = isShallow(text, MAX_FRAME_NESTING);
       for (const value of readMessage(text)) {
-        this.read(value);
+        this.read(value, shallow);
         if (this.over) return;
       }
     } catch (error) {
@@ -109,10 +113,10 @@ export class WorkerConnection implements TransportListener {
     this.end(reasonOf('connection_closed', { close_code: code }));
   }
 
-  private read(value: unknown): void {
+  private read(value: unknown, shallow: boolean): void {
     let frame: AgentFrame | null;
     try {
-      frame = checkAgentFrame(value);
+      frame = checkAgentFrame(value, shallow);
     } catch (error) {
       const head = headOf(value);
       // The agent has it in its spool, and would send it again on every connection.

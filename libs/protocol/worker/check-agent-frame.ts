@@ -107,15 +107,16 @@ const CHECKS = new Map(Object.entries(FRAMES).map(([type, fields]) => [type, is.
 /**
  * Checks a frame from an agent.
  *
+ * @param shallow whether it is known not to be nested too deep: see `isShallow`
  * @returns null for a frame of a type that is not known here, which is ignored
  * @throws CodedError `invalid_frame` with `params.field`
  */
-export function checkAgentFrame(value: unknown): AgentFrame | null {
-  return checkFrame(value, CHECKS) as AgentFrame | null;
+export function checkAgentFrame(value: unknown, shallow = false): AgentFrame | null {
+  return checkFrame(value, CHECKS, shallow) as AgentFrame | null;
 }
 
 /** The same for either direction. */
-export function checkFrame(value: unknown, checks: ReadonlyMap<string, FieldCheck>): unknown {
+export function checkFrame(value: unknown, checks: ReadonlyMap<string, FieldCheck>, shallow = false): unknown {
   if (!isPlainObject(value) || typeof value['type'] !== 'string') {
     throw new CodedError('invalid_frame', `A frame must be an object with a "type"; it is ${shown(value)}`, {
       field: 'type',
@@ -125,6 +126,6 @@ export function checkFrame(value: unknown, checks: ReadonlyMap<string, FieldChec
   const check = checks.get(type);
   if (!check) return null;
   check(value, type);
-  is.shallow(value, type);
+  if (!shallow) is.shallow(value, type);
   return value;
 }

@@ -27,16 +27,24 @@ const encoder = new TextEncoder();
 
 /** @param value the frame's members; nothing for `ready`. @throws CodedError `frame_too_large` */
 export function encodePipeFrame(kind: PipeKind, value: Readonly<Record<string, unknown>> = {}): Uint8Array {
-  const members = encoder.encode(kind === 'ready' ? '' : JSON.stringify(value).slice(1));
-  if (members.length > MAX_PIPE_FRAME_BYTES) {
-    const message = `A frame "${kind}" has ${members.length} bytes: at most ${MAX_PIPE_FRAME_BYTES} can be sent`;
-    throw new CodedError('frame_too_large', message, { kind, bytes: members.length });
+  const text = kind === 'ready' ? '' : JSON.stringify(value).slice(1);
+  // Mostly a letter is a byte; what has others is encoded once more, with the room that it needs.
+  let frame: Uint8Array = new Uint8Array(HEAD_BYTES + text.length);
+  const { read, written } = encoder.encodeInto(text, frame.subarray(HEAD_BYTES));
+  if (read < text.length || written > MAX_PIPE_FRAME_BYTES) {
+    const members = encoder.encode(text);
+    if (members.length > MAX_PIPE_FRAME_BYTES) throw tooLarge(kind, members.length);
+    frame = new Uint8Array(HEAD_BYTES + members.length);
+    frame.set(members, HEAD_BYTES);
   }
-  const frame = new Uint8Array(HEAD_BYTES + members.length);
-  new DataView(frame.buffer).setUint32(0, 1 + members.length, true);
+  new DataView(frame.buffer).setUint32(0, frame.length - 4, true);
   frame[4] = PIPE_KINDS.indexOf(kind);
-  frame.set(members, HEAD_BYTES);
   return frame;
+}
+
+function tooLarge(kind: PipeKind, bytes: number): CodedError {
+  const message = `A frame "${kind}" has ${bytes} bytes: at most ${MAX_PIPE_FRAME_BYTES} can be sent`;
+  return new CodedError('frame_too_large', message, { kind, bytes });
 }
 
 /** Cuts what comes through a pipe into frames, wherever its chunks begin and end. */
